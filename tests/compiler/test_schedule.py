@@ -7,7 +7,8 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.tracing import trace
-from kinetree.trace.schedule import pressure, schedule
+from kinetree.trace.program import LEAVES, Program
+from kinetree.trace.schedule import schedule
 
 assembly = importlib.import_module("kinetree.trace.assembly")
 
@@ -22,6 +23,36 @@ MEASURED = {
 }
 
 
+def pressure(program):
+    """The most and the mean number of values that are alive when the code runs in its order.
+
+    Alive are values that are computed and still to be used; leaves, sines and cosines are not counted.
+    """
+    code = program.code
+    counted = [op not in LEAVES + ("sin", "cos") for op, *_ in code]
+    last = {}
+    for k, (op, *args) in enumerate(code):
+        if op not in LEAVES:
+            for a in args:
+                if counted[a]:
+                    last[a] = k
+    dying = {}
+    for k in last.values():
+        dying[k] = dying.get(k, 0) + 1
+    alive, history = 0, []
+    for k in range(len(code)):
+        alive += (k in last) - dying.get(k, 0)
+        if counted[k]:
+            history.append(alive)
+    return max(history, default=0), sum(history) / max(1, len(history))
+
+
+def test_the_measure_counts_values_still_to_be_used():
+    """Of two products and their sum both products are alive together, the sum is an output."""
+    two_products = ("input", 0, 0), ("mul", 0, 0), ("mul", 1, 0), ("add", 1, 2)
+    assert pressure(Program((("x", (1,)),), (("y", (1,)),), two_products, ((3,),))) == (2, 1.0)
+
+
 @pytest.mark.parametrize("robot, algorithm", MEASURED)
 def test_fewer_values_are_alive_than_in_trace_order(monkeypatch, robot, algorithm):
     """Trees with legs and arms on a free root: fewer values alive on average, and not more at any time."""
@@ -29,8 +60,8 @@ def test_fewer_values_are_alive_than_in_trace_order(monkeypatch, robot, algorith
     ordered = pressure(trace(ALGORITHMS[algorithm], model))
     monkeypatch.setattr(assembly, "schedule", sorted)
     traced = pressure(trace(ALGORITHMS[algorithm], model))
-    assert ordered.most <= traced.most
-    assert ordered.mean <= (MEASURED[robot, algorithm] + 0.01) * traced.mean
+    assert ordered[0] <= traced[0]
+    assert ordered[1] <= (MEASURED[robot, algorithm] + 0.01) * traced[1]
 
 
 def test_a_value_whose_operands_end_with_it_goes_first():

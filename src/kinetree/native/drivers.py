@@ -77,7 +77,7 @@ def make_batch_entry(kernel, release: int, most: int):
     """
     inputs, outputs = kernel.program.inputs, kernel.program.outputs
     values = dict(builtin.interpreter_pointers(kernel.dtype))
-    values["params"] = 0 if kernel.params is None else kernel.params.ctypes.data
+    values["params"] = kernel.params_address
     values |= {"batch": 0, "scalar": 0, "inputs": len(inputs), "outputs": len(outputs)}
     values |= {"item": kernel.dtype.itemsize, "release": release, "most": most, "batch_heap": 0, "scalar_heap": 0}
     table = [values[name] for name in BATCH_ENTRY]

@@ -67,6 +67,8 @@ class Kernel:
         None while the numbers are missing. Asking for it compiles the scalar variant.
     params : numpy.ndarray or None
         The values of the prologue.
+    params_address : int or None
+        Where the params stand, 0 if the program has none, None while the numbers are missing.
     variants : Variants
         The machine code, shared by all kernels that `with_numbers` makes.
 
@@ -80,8 +82,8 @@ class Kernel:
     also the same as any other such processor, except for exp, log, tanh and arctan2, which are the C library's.
     """
 
-    __slots__ = ("program", "dtype", "checks", "target", "params", "variants")
-    __slots__ += ("_made", "_in_sizes", "_out_sizes", "_pointers", "_cost")
+    __slots__ = ("program", "dtype", "checks", "target", "params", "params_address", "variants")
+    __slots__ += ("_made", "_in_sizes", "_out_sizes", "_cost")
 
     def __init__(
         self,
@@ -120,10 +122,7 @@ class Kernel:
         NonFiniteError
             One of the numbers is NaN.
         """
-        other = object.__new__(Kernel)
-        for name in self.__slots__:
-            if name not in ("params", "_made"):
-                setattr(other, name, getattr(self, name))
+        other = self._copy()
         other._set_numbers(numbers)
         return other
 
@@ -183,14 +182,14 @@ class Kernel:
     def scalar_entry(self):
         """The call for one state, or None; see the attributes."""
         entry = self._made.get("scalar")
-        if entry is None and self._pointers is not None:
+        if entry is None and self.params_address is not None:
             entry = made_once(self._made, "scalar", self._make_scalar_entry)
         return entry
 
     def _make_scalar_entry(self):
         variant = self.variants.scalar
         if not variant.builtin:
-            return functools.partial(_entry, self._bare())
+            return functools.partial(_entry, self._copy())  # an entry must not keep alive the kernel that has it
         heap = aligned(variant.heap_bytes) if variant.heap_bytes else None
         return builtin.make_builtin(variant.builtin, self.dtype, self.params, heap, variant.code)
 
@@ -241,11 +240,6 @@ class Kernel:
         return bool(made) and all(variant.cached for variant in made)
 
     @property
-    def params_address(self) -> int:
-        """Where the params stand, 0 if there are none."""
-        return self._pointers
-
-    @property
     def heap_bytes(self) -> int:
         """Memory that an evaluation of a batch needs beside its stack."""
         return self.variants.batch.heap_bytes
@@ -274,7 +268,7 @@ class Kernel:
                 f"kernel takes {len(self._in_sizes)} inputs and {len(self._out_sizes)} outputs, "
                 f"found {len(arrays)} and {len(outputs)} ({len(strides)} row strides)."
             )
-        if self._pointers is None:
+        if self.params_address is None:
             raise ShapeError("kernel depends on model numbers, but none were given: use with_numbers(numbers).")
         if n < 1:
             return 0
@@ -299,7 +293,7 @@ class Kernel:
         if threads > 1 and n > self.lanes and len(starts) + len(targets) <= MAX_ARRAYS:
             status = drivers.share(
                 variant.address,
-                self._pointers,
+                self.params_address,
                 [(start, stride * item, stride) for start, stride in zip(starts, strides, strict=True)],
                 [(target, size * item, 0) for target, size in zip(targets, self._out_sizes, strict=True)],
                 n,
@@ -314,10 +308,10 @@ class Kernel:
             heap = aligned(heap_bytes) if heap_bytes else None
             place = heap.ctypes.data if heap_bytes else None
             if single:
-                status = variant.run(sources, sinks, self._pointers, place)
+                status = variant.run(sources, sinks, self.params_address, place)
             else:
                 steps = (ctypes.c_int64 * len(strides))(*strides)
-                status = variant.run(sources, steps, sinks, n, self._pointers, place, n)
+                status = variant.run(sources, steps, sinks, n, self.params_address, place, n)
         for array, copy in copies:
             array.reshape(-1)[: copy.size] = copy
         return status
@@ -356,10 +350,10 @@ class Kernel:
 
     def _set_numbers(self, numbers) -> None:
         prologue = self.program.prologue
-        self.params = self._pointers = None
+        self.params = self.params_address = None
         self._made = {}  # the builtins, "scalar" and "batch"
         if prologue is None:
-            self._pointers = 0
+            self.params_address = 0
         elif numbers is not None:
             numbers = np.asarray(numbers, dtype=float)
             if np.isnan(numbers).any():
@@ -370,10 +364,10 @@ class Kernel:
             if self.params.ndim != 1:
                 raise ShapeError(f"kernel takes one set of model numbers, found shape {numbers.shape}.")
             self.params.flags.writeable = False
-            self._pointers = self.params.ctypes.data
+            self.params_address = self.params.ctypes.data
 
-    def _bare(self) -> Kernel:
-        """A kernel without an entry, for the entry to hold: a kernel and its entry must not keep each other alive."""
+    def _copy(self) -> Kernel:
+        """The same without entries."""
         other = object.__new__(Kernel)
         for name in self.__slots__:
             setattr(other, name, getattr(self, name))

@@ -201,36 +201,33 @@ def _passed_on(graph: Graph, op: str, k: int, args: Sequence[int], adjoint: int)
     return [(a, lambda slope=slope: graph.mul(slope(), adjoint)) for a, slope in _slopes(graph, op, k, args)]
 
 
+def _sign(graph: Graph, x: int) -> int:
+    """1 or -1; zero has the slope 0, and NaN stays NaN: then both comparisons are false."""
+    negative = graph.where(graph.lt(x, graph.ZERO), graph.const(-1.0), x)
+    return graph.where(graph.lt(graph.ZERO, x), graph.ONE, negative)
+
+
+_SLOPES: dict[str, Callable[[Graph, int, int], int]] = {
+    "sin": lambda graph, k, x: graph.cos(x),
+    "cos": lambda graph, k, x: graph.neg(graph.sin(x)),
+    "sqrt": lambda graph, k, x: graph.div(graph.const(0.5), k),
+    "exp": lambda graph, k, x: k,
+    "log": lambda graph, k, x: graph.div(graph.ONE, x),
+    "tanh": lambda graph, k, x: graph.sub(graph.ONE, graph.mul(k, k)),
+    "abs": lambda graph, k, x: _sign(graph, x),
+}
+"""Derivatives of functions of one value x, in terms of it and of node k, the function."""
+
+
 def _slopes(graph: Graph, op: str, k: int, args: Sequence[int]) -> list[tuple[int, Callable[[], int]]]:
     """(argument, maker of the partial derivative) for each argument of node k; makers, so that no node is in vain."""
-    mul, div, one = graph.mul, graph.div, graph.ONE
     x = args[0]
     if op == "mul":
         return [(x, lambda: args[1]), (args[1], lambda: x)]
-    if op == "sin":
-        return [(x, lambda: graph.cos(x))]
-    if op == "cos":
-        return [(x, lambda: graph.neg(graph.sin(x)))]
-    if op == "sqrt":
-        return [(x, lambda: div(graph.const(0.5), k))]
-    if op == "exp":
-        return [(x, lambda: k)]
-    if op == "log":
-        return [(x, lambda: div(one, x))]
-    if op == "tanh":
-        return [(x, lambda: graph.sub(one, mul(k, k)))]
-    if op == "abs":
-        # Zero has the slope 0, and NaN stays NaN: then both comparisons are false.
-        return [
-            (
-                x,
-                lambda: graph.where(
-                    graph.lt(graph.ZERO, x), one, graph.where(graph.lt(x, graph.ZERO), graph.const(-1.0), x)
-                ),
-            )
-        ]
+    if op in _SLOPES:
+        return [(x, lambda: _SLOPES[op](graph, k, x))]
     if op == "arctan2":
         y, x = args
-        square = graph.add(mul(x, x), mul(y, y))
-        return [(y, lambda: div(x, square)), (x, lambda: graph.neg(div(y, square)))]
+        square = graph.add(graph.mul(x, x), graph.mul(y, y))
+        return [(y, lambda: graph.div(x, square)), (x, lambda: graph.neg(graph.div(y, square)))]
     raise AssertionError(f"no derivative of {op!r}")

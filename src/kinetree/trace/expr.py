@@ -6,6 +6,7 @@ is done with them; neither has a value, so traced code cannot branch on one: ``c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import TYPE_CHECKING, NoReturn
 
@@ -76,6 +77,39 @@ def is_number(x: object) -> bool:
     return isinstance(x, (Real, np.generic)) or (isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype != object)
 
 
+def _function(name: str, summary: str) -> Callable[[Expr], Expr]:
+    """A method that records a function of the value."""
+
+    def record(self: Expr) -> Expr:
+        return Expr(self.graph, getattr(self.graph, name)(self.id))
+
+    record.__doc__ = summary
+    return record
+
+
+def _reflected(name: str) -> Callable:
+    """The operator of a number and a value: the number stands first."""
+
+    def record(self: Expr, other: object):
+        a = self._other(other)
+        return NotImplemented if a is None else Expr(self.graph, getattr(self.graph, name)(a, self.id))
+
+    return record
+
+
+def _comparison(name: str, turned: bool = False) -> Callable:
+    """The operator that records a comparison, of the other one with this value if it is turned."""
+
+    def record(self: Expr, other: object):
+        b = self._other(other)
+        if b is None:
+            return NotImplemented
+        pair = (b, self.id) if turned else (self.id, b)
+        return Condition(self.graph, getattr(self.graph, name)(*pair))
+
+    return record
+
+
 class Expr(_Symbol):
     """A float of the traced code.
 
@@ -110,52 +144,38 @@ class Expr(_Symbol):
         """The number that this is, if it folded to a constant; else None."""
         return self.graph.value[self.id]
 
-    # The operators are written out, not generated: they are the innermost loop of every trace.
+    # These operators are written out, not generated: they are the innermost loop of every trace.
 
     def __add__(self, other):
         graph = self.graph
         b = other.id if type(other) is Expr and other.graph is graph else self._other(other)
         return NotImplemented if b is None else Expr(graph, graph.add(self.id, b))
 
-    def __radd__(self, other):
-        b = self._other(other)
-        return NotImplemented if b is None else Expr(self.graph, self.graph.add(b, self.id))
-
     def __sub__(self, other):
         graph = self.graph
         b = other.id if type(other) is Expr and other.graph is graph else self._other(other)
         return NotImplemented if b is None else Expr(graph, graph.sub(self.id, b))
-
-    def __rsub__(self, other):
-        b = self._other(other)
-        return NotImplemented if b is None else Expr(self.graph, self.graph.sub(b, self.id))
 
     def __mul__(self, other):
         graph = self.graph
         b = other.id if type(other) is Expr and other.graph is graph else self._other(other)
         return NotImplemented if b is None else Expr(graph, graph.mul(self.id, b))
 
-    def __rmul__(self, other):
-        b = self._other(other)
-        return NotImplemented if b is None else Expr(self.graph, self.graph.mul(b, self.id))
-
     def __truediv__(self, other):
         graph = self.graph
         b = other.id if type(other) is Expr and other.graph is graph else self._other(other)
         return NotImplemented if b is None else Expr(graph, graph.div(self.id, b))
 
-    def __rtruediv__(self, other):
-        b = self._other(other)
-        return NotImplemented if b is None else Expr(self.graph, self.graph.div(b, self.id))
-
-    def __neg__(self):
-        return Expr(self.graph, self.graph.neg(self.id))
+    __radd__ = _reflected("add")
+    __rsub__ = _reflected("sub")
+    __rmul__ = _reflected("mul")
+    __rtruediv__ = _reflected("div")
+    __neg__ = _function("neg", "-x.")
 
     def __pos__(self):
         return self
 
-    def __abs__(self):
-        return Expr(self.graph, self.graph.abs(self.id))
+    __abs__ = absolute = _function("abs", "Absolute value.")
 
     def __pow__(self, exponent):
         """Small integer powers by repeated squaring; 0.5 and -0.5 by the square root."""
@@ -182,21 +202,10 @@ class Expr(_Symbol):
     def __rpow__(self, base):
         raise CompilationError(f"traced exponent of {base!r}: write exp(x * log(base)) for a positive base.")
 
-    def __lt__(self, other):
-        b = self._other(other)
-        return NotImplemented if b is None else Condition(self.graph, self.graph.lt(self.id, b))
-
-    def __gt__(self, other):
-        b = self._other(other)
-        return NotImplemented if b is None else Condition(self.graph, self.graph.lt(b, self.id))
-
-    def __le__(self, other):
-        b = self._other(other)
-        return NotImplemented if b is None else Condition(self.graph, self.graph.le(self.id, b))
-
-    def __ge__(self, other):
-        b = self._other(other)
-        return NotImplemented if b is None else Condition(self.graph, self.graph.le(b, self.id))
+    __lt__ = _comparison("lt")
+    __le__ = _comparison("le")
+    __gt__ = _comparison("lt", turned=True)
+    __ge__ = _comparison("le", turned=True)
 
     def equal(self, other: Expr | float) -> Condition:
         """The condition that both have the same value; false for NaN."""
@@ -208,17 +217,12 @@ class Expr(_Symbol):
             raise CompilationError(f"{method} takes a number or a traced value, found {type(other).__name__}.")
         return b
 
-    def sqrt(self) -> Expr:
-        """Square root."""
-        return Expr(self.graph, self.graph.sqrt(self.id))
-
-    def sin(self) -> Expr:
-        """Sine."""
-        return Expr(self.graph, self.graph.sin(self.id))
-
-    def cos(self) -> Expr:
-        """Cosine."""
-        return Expr(self.graph, self.graph.cos(self.id))
+    sqrt = _function("sqrt", "Square root.")
+    exp = _function("exp", "Exponential.")
+    log = _function("log", "Natural logarithm.")
+    tanh = _function("tanh", "Hyperbolic tangent.")
+    sin = _function("sin", "Sine.")
+    cos = _function("cos", "Cosine.")
 
     def sincos(self) -> tuple[Expr, Expr]:
         """Sine and cosine."""
@@ -227,22 +231,6 @@ class Expr(_Symbol):
     def arctan2(self, x: Expr | float) -> Expr:
         """Angle of the point (x, self)."""
         return Expr(self.graph, self.graph.arctan2(self.id, self._operand(x, "arctan2")))
-
-    def exp(self) -> Expr:
-        """Exponential."""
-        return Expr(self.graph, self.graph.exp(self.id))
-
-    def log(self) -> Expr:
-        """Natural logarithm."""
-        return Expr(self.graph, self.graph.log(self.id))
-
-    def tanh(self) -> Expr:
-        """Hyperbolic tangent."""
-        return Expr(self.graph, self.graph.tanh(self.id))
-
-    def absolute(self) -> Expr:
-        """Absolute value."""
-        return abs(self)
 
 
 class Condition(_Symbol):

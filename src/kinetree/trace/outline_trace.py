@@ -248,10 +248,48 @@ class Piece:
     exported: list[int]
 
 
-class Template:
-    """The lowered form of a shape: the piece's code for every state and for every model, over what it takes.
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Code that can be copied: operations over places in "leaves, then results".
 
-    Leaves of the code are numbers of `leaves`, computed values follow after them.
+    Parameters
+    ----------
+    leaves : list of tuple
+        Those that operations use.
+    operations : list of tuple
+    ends : list of (str, object)
+        What each value that others take is: ("leaf", node of the leaf) or ("value", place).
+    """
+
+    leaves: list[tuple]
+    operations: list[tuple]
+    ends: list[tuple[str, object]]
+
+    @classmethod
+    def of(cls, code: dict, roots: Sequence[int]) -> Stretch:
+        """The finished code of some nodes."""
+        finished, values = assemble(code, roots)
+        used = {a for op, *args in finished if op not in LEAVES for a in args}
+        leaves = [k for k, node in enumerate(finished) if node[0] in LEAVES and k in used]
+        place = {k: n for n, k in enumerate(leaves)}
+        operations = []
+        for k, (op, *args) in enumerate(finished):
+            if op not in LEAVES:
+                place[k] = len(leaves) + len(operations)
+                operations.append((op, *(place[a] for a in args)))
+        ends = [("leaf", finished[v]) if finished[v][0] in LEAVES else ("value", place[v]) for v in values]
+        return cls([finished[k] for k in leaves], operations, ends)
+
+    def copy(self, code: list[tuple], known: list[int]) -> list[int]:
+        """Append the operations to some code, given its numbers of the leaves; the numbers of leaves and results."""
+        for op, *args in self.operations:
+            known.append(len(code))
+            code.append((op, *[known[a] for a in args]))
+        return known
+
+
+def _template(shape: tuple) -> tuple[Stretch, Stretch]:
+    """The lowered form of a shape: the piece's code for every state and for every model, over what it takes.
 
     Parameters
     ----------
@@ -259,45 +297,22 @@ class Template:
         Operations; arguments count the piece's own values from 0, the values from outside from -1 downward. Then what
         kind each value from outside is of, and which values are used outside.
     """
-
-    __slots__ = ("leaves", "code", "pure_leaves", "pure_code", "params", "exports")
-
-    def __init__(self, shape: tuple) -> None:
-        operations, kinds, exported = shape
-        graph = Graph()
-        outside = []
-        for k, kind in enumerate(kinds):
-            if kind == "state":
-                outside.append(graph.node(("input", 0, k)))
-            elif kind == "pure":
-                outside.append(graph.node(("param", k)))
-            else:
-                outside.append(graph.boolean(kind[1]) if kind[0] == "boolean" else graph.const(kind[1]))
-        own: list[int] = []
-        for op, *args in operations:
-            own.append(graph.node((op, *(own[a] if a >= 0 else outside[~a] for a in args))))
-        graph, roots = simplify(graph, [own[k] for k in exported])
-        code, fixed, frontier = split(graph, roots)
-        state, values = assemble(code, roots)
-        pure, params = assemble(fixed, frontier)
-        self.leaves, self.code, place = _relative(state)
-        # What an exported value is: ("leaf", node of the leaf) or ("value", number).
-        self.exports = [("leaf", state[v]) if state[v][0] in LEAVES else ("value", place[v]) for v in values]
-        self.pure_leaves, self.pure_code, place = _relative(pure)
-        self.params = [("leaf", pure[v]) if pure[v][0] in LEAVES else ("value", place[v]) for v in params]
-
-
-def _relative(code) -> tuple[list[tuple], list[tuple], dict[int, int]]:
-    """The leaves that operations use, the operations over places in "leaves, then results", and place by value."""
-    used = {a for op, *args in code if op not in LEAVES for a in args}
-    leaves = [k for k, node in enumerate(code) if node[0] in LEAVES and k in used]
-    place = {k: n for n, k in enumerate(leaves)}
-    operations = []
-    for k, (op, *args) in enumerate(code):
-        if op not in LEAVES:
-            place[k] = len(leaves) + len(operations)
-            operations.append((op, *(place[a] for a in args)))
-    return [code[k] for k in leaves], operations, place
+    operations, kinds, exported = shape
+    graph = Graph()
+    outside = []
+    for k, kind in enumerate(kinds):
+        if kind == "state":
+            outside.append(graph.node(("input", 0, k)))
+        elif kind == "pure":
+            outside.append(graph.node(("param", k)))
+        else:
+            outside.append(graph.boolean(kind[1]) if kind[0] == "boolean" else graph.const(kind[1]))
+    own: list[int] = []
+    for op, *args in operations:
+        own.append(graph.node((op, *(own[a] if a >= 0 else outside[~a] for a in args))))
+    graph, roots = simplify(graph, [own[k] for k in exported])
+    code, fixed, frontier = split(graph, roots)
+    return Stretch.of(code, roots), Stretch.of(fixed, frontier)
 
 
 def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Assembled | None:
@@ -414,7 +429,7 @@ class _Copies:
         for k, shape in enumerate(shapes):
             if k % 64 == 0:
                 stage(f"simplifying, form {k + 1} of {len(shapes)}")
-            templates.append(Template(shape))
+            templates.append(_template(shape))
         for k, piece in enumerate(pieces):
             if k % 256 == 0:
                 stage(f"joining the code, piece {k + 1} of {len(pieces)}")
@@ -426,21 +441,13 @@ class _Copies:
         places = [self._state(k) for k in roots]
         return Assembled(self.code, self.prologue, places, self.params, self.cuts)
 
-    def _copy(self, template: Template, piece: Piece) -> None:
+    def _copy(self, template: tuple[Stretch, Stretch], piece: Piece) -> None:
+        state, pure = template
         outside = piece.outside
-        code = self.prologue
-        known = [self._pure_leaf(leaf, outside) for leaf in template.pure_leaves]
-        for op, *args in template.pure_code:
-            known.append(len(code))
-            code.append((op, *[known[a] for a in args]))
-        frontier = [known[x] if kind == "value" else self._pure_leaf(x, outside) for kind, x in template.params]
-
-        code = self.code
-        known = [self._leaf(leaf, outside, frontier) for leaf in template.leaves]
-        for op, *args in template.code:
-            known.append(len(code))
-            code.append((op, *[known[a] for a in args]))
-        for k, (kind, x) in zip(piece.exported, template.exports, strict=True):
+        known = pure.copy(self.prologue, [self._pure_leaf(leaf, outside) for leaf in pure.leaves])
+        frontier = [known[x] if kind == "value" else self._pure_leaf(x, outside) for kind, x in pure.ends]
+        known = state.copy(self.code, [self._leaf(leaf, outside, frontier) for leaf in state.leaves])
+        for k, (kind, x) in zip(piece.exported, state.ends, strict=True):
             if kind == "value":
                 self._value[k] = known[x]
             elif x[0] == "param":
@@ -476,15 +483,11 @@ class _Copies:
                 j = self._param[leaf[1]] = len(self.params)
                 self.params.append(leaf[1])
             leaf = ("param", j)
-        number = self._leaves.get(leaf)
-        if number is None:
-            number = self._leaves[leaf] = len(self.code)
-            self.code.append(leaf)
-        return number
+        return _numbered(leaf, self.code, self._leaves)
 
     def _pure_leaf(self, leaf: tuple, outside: list[int]) -> int:
         """The prologue's value number of a template's leaf."""
-        return self._pure(outside[leaf[1]]) if leaf[0] == "param" else self._enter_pure(leaf)
+        return self._pure(outside[leaf[1]]) if leaf[0] == "param" else _numbered(leaf, self.prologue, self._pure_leaves)
 
     def _pure(self, k: int) -> int:
         """The prologue's value number of a node that depends on model numbers alone."""
@@ -493,15 +496,17 @@ class _Copies:
             return known
         value, node = self._value.get(k), self.nodes[k]
         if value is not None and value[0] == "const":  # simplified to a number
-            return self._enter_pure(value)
+            return _numbered(value, self.prologue, self._pure_leaves)
         if node[0] == "param":
             j, numbers = node[1], self.marks.numbers
             node = ("input", 0, j) if j < numbers else ("const", self.marks.constants[j - numbers])
-        return self._enter_pure(node)
+        return _numbered(node, self.prologue, self._pure_leaves)
 
-    def _enter_pure(self, leaf: tuple) -> int:
-        number = self._pure_leaves.get(leaf)
-        if number is None:
-            number = self._pure_leaves[leaf] = len(self.prologue)
-            self.prologue.append(leaf)
-        return number
+
+def _numbered(leaf: tuple, code: list[tuple], known: dict[tuple, int]) -> int:
+    """The value number of a leaf in some code, which it enters at its first use."""
+    number = known.get(leaf)
+    if number is None:
+        number = known[leaf] = len(code)
+        code.append(leaf)
+    return number

@@ -271,11 +271,11 @@ class Program:
                 raise ValueError("the code is missing")
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise _unreadable(error) from error
-        program = object.__new__(cls)
-        for name, part in zip(("inputs", "outputs", "prologue", "size", "_late"), (*early, size, late), strict=True):
-            object.__setattr__(program, name, part)
-        object.__setattr__(program, "_digest", hashlib.sha256(data).hexdigest())
-        return program
+        digest = hashlib.sha256(data).hexdigest()
+        inputs, outputs, prologue = early
+        return _unexamined(
+            inputs=inputs, outputs=outputs, prologue=prologue, size=size, _late=late, _digest=digest,
+        )  # fmt: skip
 
     def digest(self) -> str:
         """SHA-256 of the whole content, in hexadecimal: equal programs have equal digests in every process."""
@@ -408,8 +408,12 @@ def _unpack_prologue(early: list, late: list, trusted: bool) -> Program:
     early, (code, results, checks, cuts) = _unpack_early(*early), _unpack_late(late)
     if not trusted:
         return Program(*early, code, results, checks, None, cuts)
-    program = object.__new__(Program)
     parts = dict(zip(("inputs", "outputs", *_LATE), (*early, code, results, checks, cuts), strict=True))
-    for name, part in {**parts, "prologue": None, "size": len(code), "_late": b"", "_digest": ""}.items():
+    return _unexamined(**parts, prologue=None, size=len(code), _late=b"", _digest="")
+
+
+def _unexamined(**parts: object) -> Program:
+    program = object.__new__(Program)
+    for name, part in parts.items():
         object.__setattr__(program, name, part)
     return program

@@ -1,4 +1,4 @@
-"""The order of execution, and how many values are alive in it.
+"""The order of execution: few values are alive at once.
 
 An algorithm visits bodies one after the other, so values made together are used together: the order in which the trace
 asked for them is already a good one, far better than depth-first from the results. One thing improves it. A value that
@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.trace.graph import Node
-from kinetree.trace.program import Program
 from kinetree.trace.simplify import LEAVES
 
 TWIN = {"sin": "cos", "cos": "sin"}
@@ -116,47 +114,3 @@ def _dependencies(code: dict[int, Node], numbers: list[int]):
                 mine.append(j)
                 users[j].append(i)
     return leaf, trigonometric, leaves, computed, users, twins
-
-
-@dataclass(frozen=True, slots=True)
-class Pressure:
-    """Values alive while a program runs: computed and still to be used.
-
-    Parameters
-    ----------
-    most : int
-        Largest number at any time.
-    mean : float
-        Average over the operations.
-    """
-
-    most: int
-    mean: float
-
-
-def pressure(program: Program) -> Pressure:
-    """How many values are alive when the code runs in its order; leaves, sines and cosines not counted.
-
-    Examples
-    --------
-    >>> two_products = ("input", 0, 0), ("mul", 0, 0), ("mul", 1, 0), ("add", 1, 2)
-    >>> pressure(Program((("x", (1,)),), (("y", (1,)),), two_products, ((3,),)))
-    Pressure(most=2, mean=1.0)
-    """
-    code = program.code
-    counted = [op not in LEAVES and op not in TWIN for op, *_ in code]
-    last: dict[int, int] = {}
-    for k, (op, *args) in enumerate(code):
-        if op not in LEAVES:
-            for a in args:
-                if counted[a]:
-                    last[a] = k
-    dying: dict[int, int] = {}
-    for k in last.values():
-        dying[k] = dying.get(k, 0) + 1
-    alive, history = 0, []
-    for k in range(len(code)):
-        alive += (k in last) - dying.get(k, 0)
-        if counted[k]:
-            history.append(alive)
-    return Pressure(max(history, default=0), sum(history) / max(1, len(history)))

@@ -19,6 +19,8 @@ from kinetree.trace.graph import Graph
 
 LEAVES = frozenset(("const", "input", "param", "true", "false"))
 SUMS = ("add", "sub")
+CHAINS = {"mul": ("mul",), **dict.fromkeys(SUMS, SUMS)}
+"""The operations that operands of an operation may be, to be written out with it."""
 
 
 def live(graph: Graph, roots: Sequence[int]) -> list[int]:
@@ -237,9 +239,9 @@ def group_pure(survey: Survey) -> Survey:
     """p1 (p2 x) -> (p1 p2) x and (x + p1) + p2 -> x + (p1 + p2): in chains used once, the pure operands meet."""
     nodes, pure, uses, user = survey.nodes, survey.pure, survey.uses, survey.user
 
-    def edit_product(fixed: list[int], moving: list[int]) -> Edit:
+    def edit_product(fixed: list[tuple[int, int]], moving: list[tuple[int, int]]) -> Edit:
         return lambda graph, new: graph.mul(
-            product(graph, [new[f] for f in fixed]), product(graph, [new[f] for f in moving])
+            product(graph, [new[f] for _, f in fixed]), product(graph, [new[f] for _, f in moving])
         )
 
     def edit_sum(fixed: list[tuple[int, int]], moving: list[tuple[int, int]]) -> Edit:
@@ -250,30 +252,19 @@ def group_pure(survey: Survey) -> Survey:
     edits = {}
     for k in survey.order:
         node = nodes[k]
-        op = node[0]
+        kinds = CHAINS.get(node[0])
+        if kinds is None or pure[k]:
+            continue
+        _, a, b = node
         # Two pure operands can only meet in a chain: an operand must be of the same kind and used once.
-        if op == "mul":
-            _, a, b = node
-            if (
-                not pure[k]
-                and ((uses[a] == 1 and nodes[a][0] == "mul") or (uses[b] == 1 and nodes[b][0] == "mul"))
-                and not (uses[k] == 1 and user[k] == "mul")
-            ):
-                factors = survey.factors(k)
-                fixed = [f for f in factors if pure[f]]
-                if len(fixed) > 1:
-                    edits[k] = edit_product(fixed, [f for f in factors if not pure[f]])
-        elif op == "add" or op == "sub":
-            _, a, b = node
-            if (
-                not pure[k]
-                and ((uses[a] == 1 and nodes[a][0] in SUMS) or (uses[b] == 1 and nodes[b][0] in SUMS))
-                and not (uses[k] == 1 and user[k] in SUMS)
-            ):
-                terms = survey.terms(k)
-                fixed = [(s, t) for s, t in terms if pure[t]]
-                if len(fixed) > 1:
-                    edits[k] = edit_sum(fixed, [(s, t) for s, t in terms if not pure[t]])
+        if ((uses[a] == 1 and nodes[a][0] in kinds) or (uses[b] == 1 and nodes[b][0] in kinds)) and not (
+            uses[k] == 1 and user[k] in kinds
+        ):
+            parts = survey.terms(k) if kinds is SUMS else [(1, f) for f in survey.factors(k)]
+            fixed = [part for part in parts if pure[part[1]]]
+            if len(fixed) > 1:
+                edit = edit_sum if kinds is SUMS else edit_product
+                edits[k] = edit(fixed, [part for part in parts if not pure[part[1]]])
     return survey.rebuild(edits)
 
 
