@@ -218,9 +218,10 @@ class Block:
             op, used = code[value][0], plan_.operands[value]
             if op in ("sin", "cos"):
                 self._emit_sincos(used[0])
+                made = plan_.made(value)
             else:
                 names[value] = self._emit_operation(op, [names.get(a) or self.operand(a) for a in used])
-            made = plan_.made(value)
+                made = (value,)
             for twin in made:
                 if twin in slots:
                     self._store_slot(twin)
