@@ -409,10 +409,7 @@ class _Writer:
             last.update((value, k) for value in part.used if made[value] < k)
         if count > 1:  # the checks are reported by the kernel
             last.update((value, count) for _, value in self.program.checks if self.checks)
-        crossing: list[list[tuple[int, int]]] = [[] for _ in range(count + 1)]
-        for value, k in last.items():
-            crossing[made[value]].append((value, k))
-        return assign_slots(crossing, 0)
+        return assign_slots(made, last)
 
     def _state(self) -> list[tuple[str, str]]:
         """What the parts share: type and name."""

@@ -22,11 +22,11 @@ import numpy as np
 
 from kinetree.native.llvm_code import Code, Value, hexadecimal
 from kinetree.native.llvm_module import HEAD, STACK, Block, Module, make_frame
-from kinetree.native.llvm_nontemporal import RowStores, flusher, plan_row_stores, shifts, take_places
+from kinetree.native.llvm_nontemporal import RowStores, flusher, plan_row_stores, shifts
+from kinetree.native.llvm_plan import assign_slots
 from kinetree.native.llvm_rows import reader, slot_table, spreader, tile_kinds, writer
 from kinetree.native.llvm_state import load_pointers
-from kinetree.native.outline import Column, Shape
-from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
+from kinetree.native.outline_llvm import TableAddresses, emit_rows
 
 SUM = 64
 """Byte offset in the frame of the accumulator of the finiteness test."""
@@ -43,7 +43,11 @@ class TileBlock(Block):
         return "%frame", self.memory.inputs[array] + entry * self.lanes.size
 
     def result_addresses(self, value: int) -> list[tuple[str, int]]:
-        return [("%frame", self.memory.places[value])]
+        return [self.place_address(value)]
+
+    def place_address(self, value: int | np.ndarray) -> tuple[str, int | np.ndarray]:
+        places = self.memory.places
+        return "%frame", places[value] if isinstance(value, int) else np.array([places[v] for v in value.tolist()])
 
     def scratch_address(self, place: int) -> tuple[str, int]:
         return "%frame", self.memory.scratch + place * self.lanes.size
@@ -64,7 +68,9 @@ class TileMemory:
             self.inputs.append(offset)
             offset += count * size
         self.row_stores: RowStores = plan_row_stores(plan_, module.vector.count)
-        self.places, offset = take_places(plan_, self.row_stores.needed, offset, size)
+        slots, count = assign_slots(plan_.maker, self.row_stores.needed)
+        self.places = {value: offset + slot * size for value, slot in slots.items()}
+        offset += count * size
         self.preset: list[int] = []
         constants: dict[str, int] = {}
         for value in plan_.stored:
@@ -97,25 +103,6 @@ class TileMemory:
 class TileRows(TableAddresses, TileBlock):
     """A shape over a tile."""
 
-    def __init__(self, module: Module, memory: TileMemory, shape: Shape) -> None:
-        super().__init__(module, memory)
-        self.rows = RowTable(shape, self._locate)
-
-    def _locate(self, column: Column, entries: np.ndarray):
-        size = self.lanes.size
-        if column[0] == "slot":
-            return "%frame", HEAD + entries * size
-        if column[0] == "param":
-            return "%params", entries * self.module.scalar.size
-        if column[0] == "input":
-            return "%frame", self.memory.inputs[column[1]] + entries * size
-        if column[0] == "place":
-            return "%frame", np.array([self.memory.places[value] for value in entries.tolist()])
-        return None
-
-    def result_addresses(self, value: int) -> list[Address]:
-        return [self.rows.address(self, ("place",), value)]
-
 
 def emit_batch(module: Module) -> None:
     """Add ``kinetree_batch`` and all that it calls."""
@@ -125,7 +112,7 @@ def emit_batch(module: Module) -> None:
     arguments = "ptr noalias %frame, ptr noalias readonly %params"
     if module.outline is not None:
         emit_rows(
-            module, "tile", lambda shape: TileRows(module, memory, shape), lambda: TileBlock(module, memory),
+            module, "tile", lambda shape: TileRows(shape, module, memory), lambda: TileBlock(module, memory),
             (arguments, "ptr %frame, ptr %params"),
         )  # fmt: skip
     for number, chunk in enumerate(module.plan.chunks if module.outline is None else ()):

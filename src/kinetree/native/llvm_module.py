@@ -153,8 +153,14 @@ class Block:
         raise NotImplementedError
 
     def result_addresses(self, value: int) -> list[tuple[str, int]]:
-        """Where a computed value is stored as a result."""
+        """Where a computed value is stored as a result: in the caller's arrays, or in a place of the frame."""
         raise NotImplementedError
+
+    def result_address(self, output: int, entry: int) -> tuple[str, int] | None:
+        """Base pointer and byte offset of an entry of the caller's array, where it is written at once."""
+
+    def place_address(self, value: int) -> tuple[str, int] | None:
+        """The same of a result's place in the frame, where it waits there."""
 
     def slot_address(self, slot: int) -> tuple[str, int]:
         """Base pointer and byte offset of a slot."""

@@ -14,7 +14,7 @@ Rows must be whole vectors long: all then begin at the same place of a line.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate
 
 from kinetree.native.llvm_code import Code, Value
 from kinetree.native.llvm_module import Module
@@ -65,15 +65,16 @@ def plan_row_stores(plan: Plan, lanes: int) -> RowStores:
         States of a tile, that is columns of a block.
     """
     results = plan.program.results
-    chosen = () if plan.program.cuts or lanes == 1 else tuple(k for k, row in enumerate(results) if _fits(row, lanes))
+    chosen: tuple[int, ...] = ()
+    if lanes > 1 and not plan.program.cuts:
+        chosen = tuple(k for k, row in enumerate(results) if len(row) >= LEAST and len(row) % lanes == 0)
     flushes: tuple[dict[int, tuple[int, int]], ...] = tuple({} for _ in plan.chunks)
-    if not chosen:
-        return RowStores((), flushes, {})
-    made, last = _spans(plan)
     read: dict[int, int] = {}
     for output in chosen:
         row = results[output]
-        when = _departures([made.get(value, 0) for value in row], lanes)
+        made = [plan.maker.get(value, 0) for value in row]
+        # Blocks leave in the order of the row, each once all its entries are there.
+        when = list(accumulate((max(made[k : k + lanes]) for k in range(0, len(row), lanes)), max))
         for block, chunk in enumerate(when):
             start, _ = flushes[chunk].setdefault(output, (block * lanes, 0))
             flushes[chunk][output] = start, (block + 1) * lanes
@@ -81,58 +82,8 @@ def plan_row_stores(plan: Plan, lanes: int) -> RowStores:
             chunk = when[min((entry + lanes - 1) // lanes, len(when) - 1)]
             read[value] = max(read.get(value, 0), chunk)
     stays = {value for k, row in enumerate(results) if k not in chosen for value in row}
-    needed = {
-        value: max(chunk, last.get(value, 0)) for value, chunk in read.items() if value in made and value not in stays
-    }
+    needed = {v: max(chunk, plan.last.get(v, 0)) for v, chunk in read.items() if v in plan.maker and v not in stays}
     return RowStores(chosen, flushes, needed)
-
-
-def _fits(row: tuple[int, ...], lanes: int) -> bool:
-    return len(row) >= LEAST and len(row) % lanes == 0
-
-
-def _spans(plan: Plan) -> tuple[dict[int, int], dict[int, int]]:
-    """For every value the chunk that makes it, and the last one that takes it."""
-    made: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for number, chunk in enumerate(plan.chunks):
-        for value in chunk:
-            made.update(dict.fromkeys(plan.made(value), number))
-            last.update(dict.fromkeys(plan.operands[value], number))
-    return made, last
-
-
-def _departures(made: list[int], lanes: int) -> list[int]:
-    """After which chunk each block of a row is stored: in the order of the row, once all its entries are there."""
-    when, latest = [], 0
-    for start in range(0, len(made), lanes):
-        latest = max(latest, *made[start : start + lanes])
-        when.append(latest)
-    return when
-
-
-def take_places(plan: Plan, needed: dict[int, int], offset: int, size: int) -> tuple[dict[int, int], int]:
-    """Byte offsets in the frame, from one on, for values that are `needed` until a chunk; then another takes the place.
-
-    Returns
-    -------
-    places : dict of int to int
-    int
-        Where they end.
-    """
-    places: dict[int, int] = {}
-    free: list[int] = []
-    dying: list[list[int]] = [[] for _ in plan.chunks]
-    for number, chunk in enumerate(plan.chunks):
-        for value in chain.from_iterable(map(plan.made, chunk)):
-            if value in needed:
-                if not free:
-                    free.append(offset)
-                    offset += size
-                places[value] = free.pop()
-                dying[needed[value]].append(places[value])
-        free.extend(dying[number])
-    return places, offset
 
 
 def shifts(module: Module, code: Code, whole: Value, n: Value, results: dict[int, Value]) -> dict[int, list[Value]]:

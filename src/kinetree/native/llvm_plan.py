@@ -12,6 +12,7 @@ one loop over them, and the scalar variant computes several angles in the lanes 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kinetree.trace.program import SIGNATURES, Program
@@ -43,6 +44,8 @@ class Plan:
         Values in the order of evaluation. A sine or cosine of a computed angle stands for the pair.
     pairs : dict of int to list
         For each computed angle the values that are its sine or cosine: (value, 0 or 1).
+    maker, last : dict of int to int
+        For every value the chunk that makes it, and the last one that takes it.
     slots : dict of int to int
         Slot of every value that a later chunk uses, results that are read again where they were stored excepted.
     slot_count : int
@@ -59,6 +62,8 @@ class Plan:
     stride: int
     chunks: tuple[tuple[int, ...], ...]
     pairs: dict[int, list[tuple[int, int]]]
+    maker: dict[int, int]
+    last: dict[int, int]
     slots: dict[int, int]
     slot_count: int
     stored: dict[int, list[tuple[int, int]]]
@@ -126,9 +131,10 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
         reported.setdefault(value, k)
     stride = -(-len(angle_values) // lanes) * lanes
     chunks = _between_cuts(program, computed, chunk) if program.cuts else _evenly(computed, chunk)
-    assign = _assign_blocks if program.cuts else assign_slots
+    maker, last = _spans(code, operands, chunks, pairs)
     in_memory = stored if reread and not program.cuts else {}
-    slots, slot_count = assign(_crossing(code, operands, chunks, pairs, in_memory), 2 * stride)
+    ends = {value: last[value] for value, k in maker.items() if last.get(value, k) > k and value not in in_memory}
+    slots, slot_count = assign_slots(maker, ends, 2 * stride, side_by_side=bool(program.cuts))
     return Plan(
         program=program,
         operands=operands,
@@ -138,6 +144,8 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
         stride=stride,
         chunks=chunks,
         pairs=pairs,
+        maker=maker,
+        last=last,
         slots=slots,
         slot_count=slot_count,
         stored=stored,
@@ -161,12 +169,9 @@ def _between_cuts(program: Program, computed: list[int], size: int) -> tuple[tup
     return tuple(chunks) or ((),)
 
 
-def _crossing(code, operands, chunks, pairs, in_memory) -> list[list[tuple[int, int]]]:
-    """For each chunk the values it makes that later chunks use: (value, the last chunk that uses it).
-
-    Values that are in memory anyway are left out.
-    """
-    made: dict[int, int] = {}
+def _spans(code, operands, chunks, pairs) -> tuple[dict[int, int], dict[int, int]]:
+    """For every value the chunk that makes it, and the last one that takes it."""
+    maker: dict[int, int] = {}
     last: dict[int, int] = {}
     for number, chunk in enumerate(chunks):
         for value in chunk:
@@ -174,57 +179,56 @@ def _crossing(code, operands, chunks, pairs, in_memory) -> list[list[tuple[int, 
                 last[argument] = number
             if code[value][0] in ("sin", "cos"):
                 for twin, _ in pairs[code[value][1]]:
-                    made[twin] = number
+                    maker[twin] = number
             else:
-                made[value] = number
-    crossing: list[list[tuple[int, int]]] = [[] for _ in chunks]
-    for value, number in made.items():
-        if last.get(value, number) > number and value not in in_memory:
-            crossing[number].append((value, last[value]))
-    return crossing
+                maker[value] = number
+    return maker, last
 
 
-def assign_slots(crossing: list[list[tuple[int, int]]], first_slot: int) -> tuple[dict[int, int], int]:
-    """Give a slot to every value used in a later chunk, using slots again when their values are dead."""
+def assign_slots(
+    maker: Mapping[int, int], ends: Mapping[int, int], first_slot: int = 0, side_by_side: bool = False
+) -> tuple[dict[int, int], int]:
+    """Give a slot to values, using slots again when their values are dead.
+
+    Parameters
+    ----------
+    maker : mapping of int to int
+        The chunk that makes each value, in the order in which values are made.
+    ends : mapping of int to int
+        The last chunk that uses a value, of those that get a slot.
+    first_slot : int
+    side_by_side : bool
+        Whether what one chunk makes and another is the last to use lies side by side, as a block that is used again as
+        a whole: chunks of one shape then find their values at equal distances from a few places.
+
+    Returns
+    -------
+    slots : dict of int to int
+    int
+        Where the slots end.
+    """
+    made: dict[int, list[int]] = {}
+    for value, number in maker.items():
+        if value in ends:
+            made.setdefault(number, []).append(value)
     slots: dict[int, int] = {}
-    free: list[int] = []
-    dying: list[list[int]] = [[] for _ in crossing]
+    free: dict[int, list[int]] = {}  # by size of the block
+    dying: dict[int, list[tuple[int, int]]] = {}
     count = first_slot
-    for number, values in enumerate(crossing):
+    for number in range(max(ends.values(), default=-1) + 1):
         # A slot read for the last time in chunk k is written again in k + 1 at the earliest: inside a chunk loads and
         # stores of one slot would tie the order of operations.
-        for value, last in values:
-            if free:
-                slots[value] = free.pop()
-            else:
-                slots[value] = count
-                count += 1
-            dying[last].append(slots[value])
-        free.extend(dying[number])
-    return slots, count
-
-
-def _assign_blocks(crossing: list[list[tuple[int, int]]], first_slot: int) -> tuple[dict[int, int], int]:
-    """The same in blocks: what one chunk makes and another is the last to use lies side by side.
-
-    Chunks of one shape then find their values at equal distances from a few places.
-    """
-    slots: dict[int, int] = {}
-    free: dict[int, list[int]] = {}
-    dying: list[list[tuple[int, int]]] = [[] for _ in crossing]
-    count = first_slot
-    for number, values in enumerate(crossing):
         blocks: dict[int, list[int]] = {}
-        for value, last in values:
-            blocks.setdefault(last, []).append(value)
-        for last, block in blocks.items():
+        for value in made.get(number, ()):
+            blocks.setdefault(ends[value] if side_by_side else value, []).append(value)
+        for block in blocks.values():
             size = len(block)
             if free.get(size):
                 start = free[size].pop()
             else:
                 start, count = count, count + size
             slots.update(zip(block, range(start, start + size), strict=True))
-            dying[last].append((size, start))
-        for size, start in dying[number]:
+            dying.setdefault(ends[block[0]], []).append((size, start))
+        for size, start in dying.get(number, ()):
             free.setdefault(size, []).append(start)
     return slots, count

@@ -11,13 +11,10 @@ import functools
 from itertools import groupby
 from operator import itemgetter
 
-import numpy as np
-
 from kinetree.native.llvm_code import Code, Value
 from kinetree.native.llvm_math import Lanes
 from kinetree.native.llvm_module import HEAD, STACK, Block, Module, make_frame
-from kinetree.native.outline import Column, Shape
-from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
+from kinetree.native.outline_llvm import TableAddresses, emit_rows
 from kinetree.trace.program import is_zero
 
 MANY = 32
@@ -34,7 +31,10 @@ class ScalarBlock(Block):
         return f"%in{array}", entry * self.lanes.size
 
     def result_addresses(self, value: int) -> list[tuple[str, int]]:
-        return [(f"%out{output}", entry * self.lanes.size) for output, entry in self.plan.stored[value]]
+        return [self.result_address(output, entry) for output, entry in self.plan.stored[value]]
+
+    def result_address(self, output: int, entry: int) -> tuple[str, int]:
+        return f"%out{output}", entry * self.lanes.size
 
     @functools.cached_property
     def cleared(self) -> list[bool]:
@@ -144,23 +144,6 @@ class ScalarBlock(Block):
 class ScalarRows(TableAddresses, ScalarBlock):
     """A shape over one state."""
 
-    def __init__(self, module: Module, shape: Shape) -> None:
-        super().__init__(module)
-        self.rows = RowTable(shape, self._locate)
-
-    def _locate(self, column: Column, entries: np.ndarray):
-        size = self.lanes.size
-        if column[0] == "slot":
-            return "%frame", HEAD + entries * size
-        if column[0] == "param":
-            return "%params", entries * size
-        if column[0] == "place":
-            return None
-        return f"%{'in' if column[0] == 'input' else 'out'}{column[1]}", entries * size
-
-    def result_addresses(self, value: int) -> list[Address]:
-        return [self.rows.address(self, ("result", output), entry) for output, entry in self.plan.stored[value]]
-
 
 def long_test(module: Module) -> str:
     """Add the loop over an input's vectors that adds up x * 0, and return its name."""
@@ -223,7 +206,7 @@ def emit_state(module: Module) -> None:
         module.parts.append(clearer(module))
     if module.outline is not None:
         arguments = f"{definition}, ptr noalias %frame", f"{call}, ptr %frame"
-        emit_rows(module, "state", lambda shape: ScalarRows(module, shape), lambda: ScalarBlock(module), arguments)
+        emit_rows(module, "state", lambda shape: ScalarRows(shape, module), lambda: ScalarBlock(module), arguments)
         block.lines.append(f"  call fastcc void @state_steps({call}, ptr %frame)")
         block.end()
     elif len(plan_.chunks) == 1:

@@ -71,9 +71,15 @@ class RowTable:
 
 
 class TableAddresses:
-    """Where a block over the rows of a table finds its operands; ``rows`` is the `RowTable`."""
+    """Makes a block over the rows of a table from one over a single chunk, which says where its operands are."""
 
-    rows: RowTable
+    def __init__(self, shape: Shape, *arguments) -> None:
+        super().__init__(*arguments)
+        self.rows = RowTable(shape, self._locate)
+
+    def _locate(self, column: Column, entries: np.ndarray) -> tuple[str, np.ndarray] | None:
+        kind, *array = column
+        return getattr(super(), f"{kind}_address")(*array, entries)
 
     def slot_address(self, slot: int) -> Address:
         return self.rows.address(self, ("slot",), slot)
@@ -83,6 +89,12 @@ class TableAddresses:
 
     def param_address(self, index: int) -> Address:
         return self.rows.address(self, ("param",), index)
+
+    def result_address(self, output: int, entry: int) -> Address:
+        return self.rows.address(self, ("result", output), entry)
+
+    def place_address(self, value: int) -> Address:
+        return self.rows.address(self, ("place",), value)
 
 
 def emit_rows(module: Module, name: str, rows: Callable, single: Callable, arguments: tuple[str, str]) -> None:

@@ -149,11 +149,36 @@ class MarkedModel(ScalarModel):
         marks = Marks([], len(values), [])
         self._set(_graph=graph, _what=what, marks=marks, plain=model)
         super().__init__(model, values)
-        symbols = _Symbols(graph, marks)
         self._set(
-            X_T=(self.X_T[0], *(self.algebra.Transform.of(symbols.rotation(X.E), X.r) for X in self.X_T[1:])),
-            joints=tuple(map(symbols.joint, self.joints)),
+            X_T=(self.X_T[0], *(self.algebra.Transform.of(self._rotation(X.E), X.r) for X in self.X_T[1:])),
+            joints=tuple(
+                # The constant turn of a re-framed joint is a rotation, too.
+                joint.with_turn(self._rotation(joint.turn)) if isinstance(joint, TurnedRevolute) else joint
+                for joint in self.joints
+            ),
         )
+
+    def _rotation(self, E: Rotation) -> Rotation:
+        """A rotation over symbols: a param for every entry that is not 0, 1 or -1.
+
+        Within one rotation equal entries stay equal, opposite ones opposite.
+        """
+        known: dict[float, object] = {}
+
+        def symbol(x):
+            if not isinstance(x, float) or x in (0.0, 1.0, -1.0):
+                return x
+            if x not in known:
+                known[x] = self._graph.param(self.marks.numbers + len(self.marks.constants))
+                known[-x] = -known[x]
+                self.marks.constants.append(x)
+            return known[x]
+
+        if isinstance(E, AxialRotation):
+            return AxialRotation(E.axis, symbol(E.c), symbol(E.s))
+        if isinstance(E, GeneralRotation):
+            return GeneralRotation(tuple(tuple(map(symbol, row)) for row in E.matrix.rows))
+        return PlanarRotation(symbol(E.c), symbol(E.s)) if isinstance(E, PlanarRotation) else E
 
     def outward(self) -> Visits:
         return Visits(super().outward(), self._graph, self.marks.places, self._what)
@@ -196,37 +221,6 @@ class Marks:
         }
         survey = Survey(graph, roots).rebuild(edits)
         return survey.graph, survey.roots
-
-
-class _Symbols:
-    """Makes a param of every entry of a rotation that is not 0, 1 or -1."""
-
-    def __init__(self, graph: Graph, marks: Marks) -> None:
-        self._graph, self._marks = graph, marks
-
-    def rotation(self, E: Rotation) -> Rotation:
-        """The rotation over symbols. Within one rotation equal entries stay equal, opposite ones opposite."""
-        known: dict[float, object] = {}
-        if isinstance(E, AxialRotation):
-            return AxialRotation(E.axis, self._symbol(E.c, known), self._symbol(E.s, known))
-        if isinstance(E, GeneralRotation):
-            return GeneralRotation(tuple(tuple(self._symbol(x, known) for x in row) for row in E.matrix.rows))
-        if isinstance(E, PlanarRotation):
-            return PlanarRotation(self._symbol(E.c, known), self._symbol(E.s, known))
-        return E
-
-    def joint(self, joint):
-        """The joint; the constant turn of a re-framed one over symbols."""
-        return joint.with_turn(self.rotation(joint.turn)) if isinstance(joint, TurnedRevolute) else joint
-
-    def _symbol(self, x, known: dict):
-        if not isinstance(x, float) or x in (0.0, 1.0, -1.0):
-            return x
-        if x not in known:
-            known[x] = self._graph.param(self._marks.numbers + len(self._marks.constants))
-            known[-x] = -known[x]
-            self._marks.constants.append(x)
-        return known[x]
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,30 +291,17 @@ def _unreadable(error: Exception) -> CompilationError:
     return CompilationError(f"not a serialized program: {error}. Delete the file and compile again.")
 
 
+_NUMPY = {
+    **{op: op for op in ("add", "sqrt", "sin", "cos", "abs", "exp", "log", "tanh", "arctan2", "where")},
+    **{"neg": "negative", "sub": "subtract", "mul": "multiply", "div": "divide"},
+    **{"lt": "less", "le": "less_equal", "eq": "equal"},
+    **{op: f"logical_{op}" for op in ("and", "or", "not")},
+}
 _MEANING = {
-    "neg": np.negative,
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
+    **{op: getattr(np, name) for op, name in _NUMPY.items()},
     "fma": lambda a, b, c: a * b + c,
     "fms": lambda a, b, c: a * b - c,
     "fnma": lambda a, b, c: c - a * b,
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "abs": np.abs,
-    "exp": np.exp,
-    "log": np.log,
-    "tanh": np.tanh,
-    "arctan2": np.arctan2,
-    "lt": np.less,
-    "le": np.less_equal,
-    "eq": np.equal,
-    "and": np.logical_and,
-    "or": np.logical_or,
-    "not": np.logical_not,
-    "where": np.where,
 }
 
 
