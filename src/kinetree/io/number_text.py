@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import add, sub
 
 import numpy as np
 
@@ -72,8 +74,7 @@ def central(
         undone(h, lambda h, s=s: h / m - s, lambda c, s=s: (c + s) * m) for h, s in zip(I.h, shift, strict=True)
     )
     steiner = Inertia.from_com(m, Vector3(*com) + Vector3(*shift), Symmetric3.zero()).I
-    about_com = (undone(x, lambda x, s=s: x - s, lambda c, s=s: c + s) for x, s in zip(I.I, steiner, strict=True))
-    return m, com, Symmetric3(*about_com)
+    return m, com, Symmetric3(*unshifted(I.I, steiner))
 
 
 def undone(x: float, back: Callable[[float], float], forth: Callable[[float], float]) -> float:
@@ -88,6 +89,14 @@ def undone(x: float, back: Callable[[float], float], forth: Callable[[float], fl
         y = back(forth(y))
     target = forth(y)
     return shortest(y, lambda y: forth(y) == target)
+
+
+def unshifted(values: Iterable[float], *shifts: Iterable[float]) -> list[float]:
+    """The shortest numbers that become these values where a reader adds the shifts, one after the other."""
+    return [
+        undone(x, lambda x, own=own: reduce(sub, reversed(own), x), lambda y, own=own: reduce(add, own, y))
+        for x, *own in zip(values, *shifts, strict=True)
+    ]
 
 
 def rpy_of(R: np.ndarray) -> tuple[float, float, float]:

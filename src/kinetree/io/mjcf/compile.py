@@ -128,8 +128,7 @@ def _quiet(mujoco) -> Iterator[list[str]]:
 
 
 def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massless: str) -> Compiled:
-    _leave_out_textures(mujoco, spec)
-    _leave_out_workspace(spec)
+    _leave_out(mujoco, spec)
     _check_files(spec, notes.sources)
     files = _mesh_files(spec, notes.sources, finder)
     repairs = InertiaRepairs(spec, inertia, massless, notes)
@@ -179,23 +178,20 @@ def _repair_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], 
         if reason is not None:
             repaired = True
             placeholders.add(name)
-            _make_placeholder(mesh)
+            mesh.name, mesh.file, mesh.uservert = name, "", _TETRAHEDRON
             message = f"mesh '{name}' is not read ({reason}); no inertia depends on it"
             notes.info(("mesh", name), message, "mesh-missing")
     return repaired
 
 
-def _leave_out_textures(mujoco, spec) -> None:
+def _leave_out(mujoco, spec) -> None:
+    """Leave out textures, and how much memory the file wants MuJoCo to reserve for its own simulations."""
     for texture in spec.textures:
         texture.file = ""
         texture.cubefiles = [""] * 6
         texture.type = mujoco.mjtTexture.mjTEXTURE_2D
         texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
         texture.width = texture.height = 1
-
-
-def _leave_out_workspace(spec) -> None:
-    """Let MuJoCo reserve for its own simulations what it thinks right, and not what the file says."""
     for name in ("memory", "nstack", "njmax", "nconmax"):
         setattr(spec, name, -1)
     spec.nuserdata = 0
@@ -208,10 +204,8 @@ def _mesh_name(mesh) -> str:
 def _mesh_files(spec, sources: Sources, finder: MeshFinder) -> dict[str, str]:
     """Where the meshes' files lie; names that MuJoCo does not understand are replaced in the specification."""
     files: dict[str, str] = {}
-    for mesh in spec.meshes:
+    for mesh in (mesh for mesh in spec.meshes if mesh.file):
         name = mesh.file
-        if not name:
-            continue
         if name.lower().startswith(_SCHEMES):
             name = re.sub(r"^(package|model):/(?!/)", r"\1://", name)  # MuJoCo takes two slashes for one
             path = finder.find(name).path
@@ -265,17 +259,9 @@ def _needs_mesh(mujoco, geom, spec) -> bool:
     """Whether the mass or the shape of a geom comes from its mesh."""
     if geom.type != mujoco.mjtGeom.mjGEOM_MESH:
         return True
-    body = geom.parent
     mode = int(spec.compiler.inertiafromgeom)  # 0 no, 1 yes, 2 where there is no <inertial>
     low, high = spec.compiler.inertiagrouprange
-    explicit = bool(getattr(body, "explicitinertial", False))
+    explicit = getattr(geom.parent, "explicitinertial", False)
     if mode == 0 or (mode == 2 and explicit) or not low <= geom.group <= high:
         return False
-    mass = geom.mass
-    return not (mass == 0.0 or (math.isnan(mass) and geom.density == 0.0))
-
-
-def _make_placeholder(mesh) -> None:
-    mesh.name = _mesh_name(mesh)
-    mesh.file = ""
-    mesh.uservert = _TETRAHEDRON
+    return not (geom.mass == 0.0 or (math.isnan(geom.mass) and geom.density == 0.0))

@@ -141,22 +141,22 @@ def _body_to_free(mj, bodies, joints, notes: Notes) -> int | None:
     free = [joints[j] for j in range(mj.njnt) if mj.jnt_type[j] == FREE]
     if len(free) == 1:
         return None
-    roots = [b for b in range(1, mj.nbody) if mj.body_parentid[b] == 0]
-    shown = ", ".join(repr(bodies[b]) for b in roots[:8]) or "none"
     if free:
         raise _error(notes, f"floating_base=True asks for one free base, but there are {len(free)} free joints: {free}")
+    roots = [b for b in range(1, mj.nbody) if mj.body_parentid[b] == 0]
+    shown = ", ".join(repr(bodies[b]) for b in roots[:8]) or "none"
     if len(roots) > 1:
         # Furniture beside the robot carries no joints.
         carrying = {mj.body_rootid[mj.jnt_bodyid[j]] for j in range(mj.njnt)}
         roots = [b for b in roots if b in carrying] or roots
     if len(roots) != 1:
         raise _error(notes, f"floating_base=True frees the root body, but there are several: {shown}")
-    root = roots[0]
-    if mj.body_jntnum[root]:
-        own = joints[mj.body_jntadr[root]]
-        raise _error(notes, f"floating_base=True frees the root body, but joint {own!r} already moves {bodies[root]!r}")
-    notes.info(("body", bodies[root]), f"body '{bodies[root]}' moves freely (floating_base=True)")
-    return root
+    name = bodies[roots[0]]
+    if mj.body_jntnum[roots[0]]:
+        own = joints[mj.body_jntadr[roots[0]]]
+        raise _error(notes, f"floating_base=True frees the root body, but joint {own!r} already moves {name!r}")
+    notes.info(("body", name), f"body '{name}' moves freely (floating_base=True)")
+    return roots[0]
 
 
 def _fix_base(mj, bodies, joints: list, notes: Notes) -> None:

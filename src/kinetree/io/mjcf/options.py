@@ -69,17 +69,15 @@ def physics_of(place: Layout, notes: Notes) -> Physics:
         if not on[name]:
             notes.info(None, f"{what} switched off by a flag of the file, and so in the model")
     gravity = np.array(mj.opt.gravity) if on.pop("gravity") else np.zeros(3)
-    armature, damping = np.zeros(mj.nv), np.zeros(mj.nv)
-    along = {"armature": np.zeros(mj.ntendon), "damping": np.zeros(mj.ntendon)}
-    _reflected(place, armature, damping, along, notes)
+    (armature, damping), (tendon_armature, tendon_damping) = _reflected(place, notes)
     return Physics(
         gravity=gravity,
         stiffness=_linear(mj.jnt_stiffness) * on["springs"],
         damping=(_linear(mj.dof_damping) + damping) * on["dampers"],
         frictionloss=np.array(mj.dof_frictionloss) * on["friction"],
         extra_armature=armature,
-        tendon_damping=(_linear(mj.tendon_damping) + along["damping"]) * on["dampers"],
-        tendon_armature=np.array(getattr(mj, "tendon_armature", np.zeros(mj.ntendon))) + along["armature"],
+        tendon_damping=(_linear(mj.tendon_damping) + tendon_damping) * on["dampers"],
+        tendon_armature=np.array(getattr(mj, "tendon_armature", np.zeros(mj.ntendon))) + tendon_armature,
         **on,
     )
 
@@ -92,36 +90,40 @@ def _disabled(mj) -> set[str]:
     """Names of the disable flags that are set, as the installed MuJoCo knows them."""
     import mujoco
 
-    flags = int(mj.opt.disableflags)
-    names = [name for name in dir(mujoco.mjtDisableBit) if name.startswith("mjDSBL_")]
-    return {name.removeprefix("mjDSBL_") for name in names if flags & int(getattr(mujoco.mjtDisableBit, name))}
+    bits = mujoco.mjtDisableBit.__members__.items()
+    return {name.removeprefix("mjDSBL_") for name, bit in bits if int(mj.opt.disableflags) & int(bit)}
 
 
-def _reflected(place: Layout, armature, damping, along, notes: Notes) -> None:
+def _reflected(place: Layout, notes: Notes) -> tuple[np.ndarray, np.ndarray]:
     """Armature and damping that drives (MuJoCo 3.7 and later) give to the joint or tendon they act on: gear^2 times.
 
+    Returns
+    -------
+    dofs : (2, nv) array
+    tendons : (2, ntendon) array
+
+    Notes
+    -----
     Source: MuJoCo's XML reference, actuator/general armature and damping.
     """
     mj = place.mj
+    dofs, tendons = np.zeros((2, mj.nv)), np.zeros((2, mj.ntendon))
     if not hasattr(mj, "actuator_armature"):
-        return
+        return dofs, tendons
     outputs = getattr(mj, "actuator_outadr", np.arange(len(mj.actuator_armature)))
-    for k, (J, d) in enumerate(zip(_linear(mj.actuator_armature), _linear(mj.actuator_damping), strict=True)):
-        if not (J or d):
-            continue
-        gear2 = float(mj.actuator_gear[outputs[k], 0]) ** 2
+    own = np.array([_linear(mj.actuator_armature), _linear(mj.actuator_damping)])
+    for k in np.flatnonzero(own.any(axis=0)):
+        reflected = float(mj.actuator_gear[outputs[k], 0]) ** 2 * own[:, k]
         target, kind = int(mj.actuator_trnid[k, 0]), int(mj.actuator_trntype[k])
         if kind == _TENDON_TRANSMISSION:
-            along["armature"][target] += gear2 * J
-            along["damping"][target] += gear2 * d
+            tendons[:, target] += reflected
         elif kind in _JOINT_TRANSMISSIONS and mj.jnt_type[target] in (SLIDE, HINGE):
-            dof = mj.jnt_dofadr[target]
-            armature[dof] += gear2 * J
-            damping[dof] += gear2 * d
+            dofs[:, mj.jnt_dofadr[target]] += reflected
         else:
             name = mj.actuator(k).name or f"actuator_{k}"
             message = f"armature or damping of actuator '{name}', which acts on no joint of one freedom"
             notes.unsupported(("actuator", name), message)
+    return dofs, tendons
 
 
 def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
@@ -157,13 +159,13 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
     if mj.nv and (mj.opt.density or mj.opt.viscosity):
         fluid = f"density {mj.opt.density:g} kg/m^3, viscosity {mj.opt.viscosity:g} Pa s"
         notes.unsupported(_first(sources, ("option",), ("density", "viscosity")), f"forces of a fluid ({fluid})")
-    nflex = getattr(mj, "nflex", 0)
-    if nflex:
+    if nflex := getattr(mj, "nflex", 0):
         notes.unsupported(_first(sources, ("flex", "flexcomp", "composite")), f"{nflex} deformable bodies (flex)")
-    if mj.nplugin:
-        passive = _passive_plugins(mujoco, mj)
-        if passive:
-            notes.unsupported(_first(sources, ("plugin",)), f"forces of plugins: {', '.join(passive)}")
+    # Plugins that bodies refer to act on the motion by themselves.
+    passive = sorted({int(k) for k in mj.body_plugin if k >= 0})
+    names = [mujoco.mj_id2name(mj, mujoco.mjtObj.mjOBJ_PLUGIN, k) or f"plugin {k}" for k in passive]
+    if names:
+        notes.unsupported(_first(sources, ("plugin",)), f"forces of plugins: {', '.join(names)}")
 
 
 def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
@@ -201,19 +203,12 @@ def _check_laws(mj, kind: str, name: str, entries: dict[str, object], physics: P
 
 
 def _check_bodies(mj, physics: Physics, notes: Notes) -> None:
-    moving = [b for b in range(1, mj.nbody) if mj.body_weldid[b]]
-    compensated = [b for b in moving if mj.body_gravcomp[b]]
+    compensated = [b for b in range(1, mj.nbody) if mj.body_weldid[b] and mj.body_gravcomp[b]]
     if compensated and np.any(physics.gravity):
         name = mj.body(compensated[0]).name or f"body_{compensated[0]}"
         more = f" and {len(compensated) - 1} more" if len(compensated) > 1 else ""
         value = f"gravcomp={mj.body_gravcomp[compensated[0]]:g}"
         notes.unsupported(("body", name), f"gravity compensation of body '{name}'{more} ({value})")
-
-
-def _passive_plugins(mujoco, mj) -> list[str]:
-    """Instances of plugins that bodies refer to, so that they act on the motion by themselves."""
-    used = {int(k) for k in mj.body_plugin if k >= 0}
-    return [mujoco.mj_id2name(mj, mujoco.mjtObj.mjOBJ_PLUGIN, k) or f"plugin {k}" for k in sorted(used)]
 
 
 def _first(sources: Sources, tags: tuple[str, ...], attributes: tuple[str, ...] = ()) -> Node | None:

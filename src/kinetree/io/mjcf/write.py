@@ -17,7 +17,7 @@ from kinetree.io.mjcf.write_inertia import write_inertia
 from kinetree.io.mjcf.write_joints import Part, Place, joint_attributes, places, settle_physics
 from kinetree.io.mjcf.write_shapes import Shapes, pose
 from kinetree.io.mjcf.write_states import States, shown_positions
-from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
+from kinetree.io.number_text import number_text, numbers_text, quaternion_of, unshifted
 from kinetree.io.writing import MeshNames, UnsupportedFeatures, add, attachments, is_depth_first, text_of
 from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.equipment import WrapShape
@@ -95,7 +95,8 @@ class MjcfFile:
         add(self.root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
         add(self.root, "option", gravity=numbers_text(model.gravity))
         asset = add(self.root, "asset")
-        self.shapes = Shapes(asset, mesh_names, features)
+        self.wrapped = _wrapped(model)
+        self.shapes = Shapes(asset, mesh_names, features, {id(shape): name for name, shape in self.wrapped.items()})
         self.places = places(model, features, _referred(model), shown_positions(model))
         self.place_of = {i: place for place in self.places.values() for i in place.bodies}
         self.parts: list[Part] = []
@@ -106,7 +107,6 @@ class MjcfFile:
         self.sites: dict[str, int] = {}  # to the body they are on
         self.merged: list[str] = []  # bodies without joints, which are read as frames
         self.names = Names(frame.name for frame in model.frames)
-        self.wrapped = _wrapped(model)
         self.welded = set(model.welded.values()) - set(self.wrapped)
 
     def write(self) -> None:
@@ -114,7 +114,7 @@ class MjcfFile:
         model, features = self.model, self.features
         world = self.elements[0] = add(self.root, "worldbody")
         for shape in model.geometry[0]:
-            self._geom(world, shape, 0, np.zeros(3), False)
+            self.shapes.geom(world, shape, model.body_names[0], False, np.zeros(3))
         carrier = self._world_carrier()
         carried = attachments(model)
         moving = _moving(model)
@@ -158,7 +158,7 @@ class MjcfFile:
             self._joint(element, part)
         write_inertia(element, name, model.I[i], place.shift, bool(place.parts), self.features)
         for shape in model.geometry[i]:
-            self._geom(element, shape, i, place.shift, moving)
+            self.shapes.geom(element, shape, name, moving, place.shift)
         if not place.parts and model.joint_name(i) != name:
             self.features.omit("names of fixed joints", repr(model.joint_name(i)))
         if not place.spare:
@@ -183,11 +183,7 @@ class MjcfFile:
         shift = self.place_of[parent].shift if parent else np.zeros(3)
         lever = rotation_of_quaternion(quaternion_of(place.R)) @ place.first_anchor
         # The reader adds the shift of the parent's frame, then the way from the body's frame to the anchor.
-        position = [
-            undone(x, lambda x, s=s, d=d: x - d - s, lambda y, s=s, d=d: y + s + d)
-            for x, s, d in zip(place.p.tolist(), shift.tolist(), lever.tolist(), strict=True)
-        ]
-        return pose(place.R, position)
+        return pose(place.R, unshifted(place.p.tolist(), shift.tolist(), lever.tolist()))
 
     def _joint(self, element, part: Part) -> None:
         if part.kind == "free" and not np.any(self.model.damping[part.v]):
@@ -201,10 +197,6 @@ class MjcfFile:
         if part.ref:
             attributes["ref"] = number_text(part.ref)
         add(element, "joint", **attributes, **joint_attributes(self.model, part, self.features))
-
-    def _geom(self, element, shape, body: int, shift, moving: bool) -> None:
-        name = next((frame for frame, wrapped in self.wrapped.items() if wrapped is shape), "")
-        self.shapes.geom(element, shape, self.model.body_names[body], moving, shift, name)
 
     # Frames ----------------------------------------------------------------------------------------------------------
 
@@ -225,12 +217,9 @@ class MjcfFile:
         """A new body, site or geom at a frame."""
         place = self.place_of.get(frame.body)  # none of the world
         shift = place.shift if place else np.zeros(3)
-        position = [
-            undone(x, lambda x, s=s: x - s, lambda y, s=s: y + s)
-            for x, s in zip(frame.p_BF.tolist(), shift.tolist(), strict=True)
-        ]
         host = self.elements[place.body if place else 0]
-        return add(host, tag, name=name, **attributes, **pose(frame.R_BF, position))
+        at = pose(frame.R_BF, unshifted(frame.p_BF.tolist(), shift.tolist()))
+        return add(host, tag, name=name, **attributes, **at)
 
     def _site(self, name: str, frame: Frame) -> None:
         self.attach("site", name, frame)

@@ -23,15 +23,15 @@ ROLES = {
 
 
 class Shapes:
-    """Writes geoms, and collects the assets that they need."""
+    """Writes geoms, and collects the assets that they need; ``names``: by id of a shape, instead of its own."""
 
-    def __init__(self, asset, mesh_names: MeshNames, features: UnsupportedFeatures) -> None:
-        self.asset, self.mesh_names, self.features = asset, mesh_names, features
+    def __init__(self, asset, mesh_names: MeshNames, features: UnsupportedFeatures, names: dict[int, str]) -> None:
+        self.asset, self.mesh_names, self.features, self.names = asset, mesh_names, features, names
         self._geoms, self._mesh_assets = Names(), Names()
         self._meshes: dict[tuple, str] = {}
         self._materials: dict[str, tuple[float, ...]] = {}
 
-    def geom(self, element, shape: Geometry, body: str, moving: bool, shift: np.ndarray, name: str = "") -> None:
+    def geom(self, element, shape: Geometry, body: str, moving: bool, shift: np.ndarray) -> None:
         """Add a geom to a body.
 
         Parameters
@@ -45,10 +45,8 @@ class Shapes:
             Whether it can move; MuJoCo has planes on bodies that stand still only.
         shift : (3,) array
             Origin of the file's frame of the body in ours [m].
-        name : str
-            Instead of the shape's own.
         """
-        name = name or shape.name
+        name = self.names.get(id(shape), shape.name)
         what = f"{shape.kind} {name!r} of body {body!r}" if name else f"{shape.kind} of body {body!r}"
         if shape.kind == "plane" and moving:
             self.features.add("planes on moving bodies", what)
