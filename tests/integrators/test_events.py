@@ -189,12 +189,15 @@ def test_states_between_samples_know_of_the_impact():
     assert v[:, 0] == pytest.approx(0.8 * G * fall - G * (after - fall), abs=1e-12)
 
 
-def test_energy_of_impacts_is_booked():
+def test_energy_of_impacts_is_in_the_balance():
     """The energy balance tells what each bounce takes: (1 - e^2) of the kinetic energy."""
     run = kt.simulate(ball(), [1.0], duration=0.6, dt=0.01, integrator="rk4", events=bounce(0.8))
     impulses = run.metadata.impulses
     assert [x.label for x in impulses] == ["bounce"]
     assert impulses[0].energy == pytest.approx(-(1.0 - 0.64) * G, abs=1e-12)
+    balance = run.energy_balance
+    assert (balance.works["impulses"] == np.where(run.time >= impulses[0].time, impulses[0].energy, 0.0)).all()
+    assert np.abs(balance.remainder).max() < 1e-11 and "impulses" in balance.table()
 
 
 def test_a_run_with_events_in_pieces_and_from_a_snapshot_has_the_same_bits():

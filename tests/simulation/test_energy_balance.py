@@ -11,7 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.constraints import HardLimits, StickingFriction
 from kinetree.errors import KinetreeError
-from kinetree.simulation.quadrature import accumulated
+from kinetree.simulation.quadrature import accumulated, entered
 from tests.analytic.mechanisms import pendulum, rigid_body, slider
 
 
@@ -198,3 +198,14 @@ def test_a_trajectory_without_its_model_has_no_energy_balance():
     run = kt.simulate(pendulum(), [1.0], duration=0.01)
     with pytest.raises(KinetreeError, match="model=model"):
         _ = dataclasses.replace(run, model=None, metadata=dataclasses.replace(run.metadata, kept={})).energy_balance
+
+
+def test_energy_that_enters_at_instants_is_summed_until_each_sample():
+    """Against the sum over all records that are no later, for numbers and for arrays; ends of steps up to rounding."""
+    rng = np.random.default_rng(5)
+    time, instants = np.linspace(0.0, 1.0, 11), np.sort(rng.uniform(0.0, 1.1, 20))
+    for energies in (rng.standard_normal(20), rng.standard_normal((20, 3))):
+        found = entered(time, list(zip(instants, energies, strict=True)))
+        expected = [energies[instants <= t].sum(axis=0) for t in time]
+        assert found == pytest.approx(np.array(expected), abs=1e-14)
+    assert entered(time, [(0.5 + 1e-9, 2.0)], tolerance=1e-6)[5] == 2.0

@@ -24,8 +24,8 @@ class JointComplementarity:
     system : System
         Of the model without dry friction and stops.
     rows : JointRows
-    account : callable
-        ``account(t, entries)``: the work that entered at the joints in the step that ends at t, as (kind, energies
+    record_work : callable
+        ``record_work(t, entries)``: the work that entered at the joints in the step that ends at t, as (kind, energies
         (ny,) [J]); called where there is any.
     impacted : callable, optional
         ``impacted(t, hit, q, before, after)``: independent velocities that met a stop at t, the position then, and the
@@ -55,8 +55,8 @@ class JointComplementarity:
     name = "semi_implicit"
     order = 1
 
-    def __init__(self, system, rows, account, impacted=None, stops=False) -> None:
-        self.system, self.rows, self._account, self._impacted = system, rows, account, impacted
+    def __init__(self, system, rows, record_work, impacted=None, stops=False) -> None:
+        self.system, self.rows, self._record, self._impacted = system, rows, record_work, impacted
         self._free = system.function(FREE, checks=False)
         self._middle = system.function(MIDDLE, checks=False) if stops else None
         self._inertia = system.function(INERTIA, checks=False)
@@ -88,12 +88,12 @@ class JointComplementarity:
         q, v = (self._euler if self._middle is None else self._flights)(t, h, q, v, tau, f_ext)
         self.rows.put(t + h, q, v)
         self._end = t + h, q, v
-        self._book(t + h)
+        self._record_work(t + h)
         return q, v
 
     def cut(self, t) -> None:
-        """The run goes on from a time within the last step: account for the work until then."""
-        self._book(t)
+        """The run goes on from a time within the last step: record the work until then."""
+        self._record_work(t)
 
     def interpolant(self):
         """The motion within the last step."""
@@ -188,10 +188,10 @@ class JointComplementarity:
         return v if self._identity else self.rows.G @ v[self.rows.master]
 
     def _split(self, impulses, v_next, h) -> dict[str, np.ndarray]:
-        """Impulses by kind: what friction gives, as far as it can, and what stops, locks and drives add."""
+        """Impulses by kind: what friction gives, as far as it can, and what stops, locks and prescribed motions add."""
         rows, most = self.rows, h * self.rows.friction
         friction = np.clip(impulses, -most, most)
-        if rows.given.any():  # a driven joint moves whatever friction does; a locked one needs none
+        if rows.given.any():  # a prescribed joint moves whatever friction does; a locked one needs none
             friction = np.where(rows.given, -np.sign(v_next[rows.master]) * most, friction)
         rest = impulses - friction
         return {
@@ -201,8 +201,8 @@ class JointComplementarity:
             "motions": np.where(rows.given & ~rows.locked, rest, 0.0),
         }
 
-    def _book(self, t) -> None:
-        """Account for the work of impulses until t; the work of drives is the integral of their power."""
+    def _record_work(self, t) -> None:
+        """Record the work of impulses until t; the work of prescribed motions is the integral of their power."""
         entries = []
         for part in self._parts:
             if isinstance(part, Impact):
@@ -214,7 +214,7 @@ class JointComplementarity:
                 entries += [(kind, impulse * y) for kind, impulse in kinds.items() if kind != "motions"]
         entries = [(kind, work) for kind, work in entries if work.any()]
         if entries:
-            self._account(t, entries)
+            self._record(t, entries)
 
     def _displacement(self, part, t) -> np.ndarray:
         """The displacement of the velocities in the part of a flight that ends at t."""

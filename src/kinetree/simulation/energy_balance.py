@@ -20,9 +20,10 @@ from kinetree.model.planar import PlanarModel
 from kinetree.simulation.channels import BALANCE
 from kinetree.simulation.components import Channel, Components, component_name
 from kinetree.simulation.interpolation import arriving_velocities
-from kinetree.simulation.quadrature import accumulated, total
+from kinetree.simulation.quadrature import accumulated, entered, total
 from kinetree.simulation.rounding import rounding
 
+IMPULSES = "impulses"  # the source of the energy of events
 NEGLIGIBLE = 1e-12  # of the energy that moved: rounding, which the table leaves out
 
 
@@ -30,7 +31,7 @@ NEGLIGIBLE = 1e-12  # of the energy that moved: rounding, which the table leaves
 class EnergyBalance:
     """What the energy of a run did, sample by sample.
 
-    ``energy(t) - energy(0) = sum of works(t) + impulses(t) + remainder(t)``. Powers and works are positive where energy
+    ``energy(t) - energy(0) = sum of works(t) + remainder(t)``. Powers and works are positive where energy
     enters the mechanism, so losses are negative.
 
     Attributes
@@ -43,9 +44,7 @@ class EnergyBalance:
         [W]: "controller" (or "joint forces", if they were given), "disturbance", "damping", "dry friction", "stops",
         by velocity coordinate; "external wrenches", "prescribed motions"; those of components.
     works : dict of str to (T,) or (T, nv) array
-        Energy that entered by each source since the start [J].
-    impulses : (T,) array
-        Energy that changes of state in an instant gave, since the start [J].
+        Energy that entered by each source since the start [J]; by "impulses" from changes of state in an instant.
     remainder : (T,) array
         What no source explains [J]: the error of the integrator, and of sums over samples that lie far apart.
     momentum : (T, 6) array
@@ -71,7 +70,6 @@ class EnergyBalance:
     energies: Mapping[str, np.ndarray]
     powers: Mapping[str, np.ndarray]
     works: Mapping[str, np.ndarray]
-    impulses: np.ndarray
     remainder: np.ndarray
     momentum: np.ndarray
     momentum_error: np.ndarray | None
@@ -108,8 +106,7 @@ class EnergyBalance:
     @property
     def channels(self) -> dict[str, np.ndarray]:
         """All arrays by name: "energy.kinetic", "power.damping", "work.damping", "momentum", ..."""
-        works = {**self.works, "impulses": self.impulses}
-        groups = {"energy": self.energies, "power": self.powers, "work": works}
+        groups = {"energy": self.energies, "power": self.powers, "work": self.works}
         found = {f"{kind}.{name}": x for kind, group in groups.items() for name, x in group.items()}
         single = {name: getattr(self, name) for name in BALANCE if name not in groups}
         return found | {name: x for name, x in single.items() if x is not None} | dict(self.others)
@@ -141,10 +138,10 @@ class EnergyBalance:
         rows = [("energy at the start", energy[0], "")]
         for name, work in self.works.items():
             last = work[-1]
-            if np.abs(work).max(initial=0.0) > self.negligible:
+            if name == IMPULSES:
+                rows.append((name, float(last), f"{len(self.events)} in all"))
+            elif np.abs(work).max(initial=0.0) > self.negligible:
                 rows.append((name, float(np.sum(last)), self._largest(last)))
-        if self.events:
-            rows.append(("impulses", self.impulses[-1], f"{len(self.events)} in all"))
         rows += [("remainder", self.remainder[-1], "error of the integration"), ("energy at the end", energy[-1], "")]
         width = max(len(name) for name, *_ in rows)
         lines = [f"{name:<{width}}  {value + 0.0: .6e} J  {more}".rstrip() for name, value, more in rows]
@@ -202,18 +199,16 @@ def make_energy_balance(run) -> EnergyBalance:
         key: accumulated(time, channel.values) if channel.work is None else channel.work
         for key, channel in channels.items()
     }
-    impulses = np.zeros(len(time))
-    for impulse in metadata.impulses:
-        impulses[time >= impulse.time] += impulse.energy
+    if metadata.impulses:
+        works[IMPULSES] = entered(time, [(x.time, x.energy) for x in metadata.impulses])
     energy = sum(energies.values())
-    remainder = energy - energy[0] - impulses - sum((total(work) for work in works.values()), np.zeros(len(time)))
+    remainder = energy - energy[0] - sum((total(work) for work in works.values()), np.zeros(len(time)))
     momentum = system.function("momentum")(run.q, run.v, *now)
     return EnergyBalance(
         time=time,
         energies=energies,
         powers=powers,
         works=works,
-        impulses=impulses,
         remainder=remainder,
         momentum=momentum,
         momentum_error=_momentum_error(model, run, momentum),

@@ -15,7 +15,7 @@ from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied
 from kinetree.model.ranges import position_ranges
 from kinetree.simulation.components import Channel, Component
-from kinetree.simulation.quadrature import accumulated
+from kinetree.simulation.quadrature import accumulated, entered
 
 HANDLED = (StickingFriction, HardLimits, Lock, PrescribedMotion)
 ROWS = {"friction": "dry friction", "stops": "stops", "locks": "locked joints", "motions": "prescribed motions"}
@@ -96,7 +96,7 @@ class JointConstraints(Component):
         self._reduced = stepper.name != "semi_implicit"
         if self._reduced:
             return GivenJoints(type(stepper), system, self.rows, self._start)
-        self._step = JointComplementarity(system, self.rows, self._account, self._impacted, self.stops)
+        self._step = JointComplementarity(system, self.rows, self._record_work, self._impacted, self.stops)
         return self._step
 
     def reset(self, simulation) -> None:
@@ -126,7 +126,7 @@ class JointConstraints(Component):
             side = "lower" if v[rows.master[m]] < 0.0 else "upper"
             self.occurrences.append(Occurrence("impact", float(t), at, v, at, v_after, self._joints[m], side))
 
-    def _account(self, t, entries) -> None:
+    def _record_work(self, t, entries) -> None:
         self._log.append((t, tuple(entries)))
 
     # The energy balance --------------------------------------------------------------------------------------------
@@ -153,24 +153,17 @@ class JointConstraints(Component):
 
     def _works(self, time, shape) -> dict[str, np.ndarray]:
         """Work by kind until each sample, (T, nv)."""
-        rows, found = self.rows, {}
-        tolerance = 1e-6 * self._dt  # the end of a step is its sample, up to rounding
-        for kind in KINDS:
+        found, tolerance = {}, 1e-6 * self._dt  # the end of a step is its sample, up to rounding
+        for kind in {name: None for _, entries in self._log for name, _ in entries}:
             records = [(t, work) for t, entries in self._log for name, work in entries if name == kind]
-            if not records:
-                continue
-            gains = np.zeros((len(time) + 1, len(rows.master)))
-            samples = np.searchsorted(time, [t - tolerance for t, _ in records])
-            np.add.at(gains, samples, [work for _, work in records])
-            total = np.zeros(shape)
-            total[:, rows.master] = np.cumsum(gains, axis=0)[:-1]
-            found[kind] = total
+            found[kind] = np.zeros(shape)
+            found[kind][:, self.rows.master] = entered(time, records, tolerance)
         return found
 
     def _forces(self, model, time, q, v, tau, wrenches) -> dict[str, np.ndarray]:
         """Forces by kind during the step that begins at each sample, (T, nv)."""
         found = {kind: np.zeros(v.shape) for kind in KINDS}
-        step = JointComplementarity(System(model, wrenches is not None), self.rows, self._account)
+        step = JointComplementarity(System(model, wrenches is not None), self.rows, self._record_work)
         q, v, tau = (np.ascontiguousarray(x) for x in (q, v, tau))
         for n, t in enumerate(time.tolist()):
             pushed = () if wrenches is None else (np.ascontiguousarray(wrenches[n]),)

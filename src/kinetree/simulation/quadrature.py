@@ -1,4 +1,4 @@
-"""Sums over samples: the integral of a power that is known at the samples only."""
+"""Sums over samples: the integral of a power that is known at the samples only, and energy that enters at instants."""
 
 from __future__ import annotations
 
@@ -50,6 +50,28 @@ def accumulated(time: np.ndarray, power: np.ndarray) -> np.ndarray:
         correction = np.where(good, correction, 0.0)
     np.cumsum(trapezoid + correction, axis=0, out=total[1:])
     return total
+
+
+def entered(time: np.ndarray, records, tolerance: float = 0.0) -> np.ndarray:
+    """Energy that entered at instants, until each sample.
+
+    Parameters
+    ----------
+    time : (T,) array
+        [s]
+    records : sequence of tuple
+        Times [s] and energies [J], numbers or arrays of one shape.
+    tolerance : float
+        How much later than a sample an instant may be to belong to it [s].
+
+    Returns
+    -------
+    (T, ...) array
+    """
+    instants, energies = (np.array(column) for column in zip(*records, strict=True))
+    gains = np.zeros((len(time) + 1, *energies.shape[1:]))
+    np.add.at(gains, np.searchsorted(time, instants - tolerance), energies)
+    return np.cumsum(gains, axis=0)[:-1]
 
 
 def total(work: np.ndarray) -> np.ndarray:

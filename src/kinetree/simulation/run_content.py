@@ -145,7 +145,6 @@ def _balance(about: dict, arrays: dict[str, np.ndarray], impulses: tuple) -> Ene
         time=arrays["time"],
         energies=energies,
         powers=powers,
-        impulses=works.pop("impulses"),
         works=works,
         **{name: found.get("") for name, found in groups.items()},
         others={name: arrays[name] for name in about["others"]},
@@ -280,7 +279,7 @@ def expected_arrays(path: Path, meta: dict, headers: dict[str, Header]) -> list[
 def _balance_shapes(path: Path, balance: dict, headers: dict[str, Header], samples: tuple) -> dict[str, tuple]:
     """Shapes of the parts of an energy balance; powers and works may be (T,) or (T, nv)."""
     names, others = balance["names"], balance["others"]
-    needed = [f"{kind}.{name}" for kind, name in (("energy", "kinetic"), ("energy", "armature"), ("work", "impulses"))]
+    needed = ["energy.kinetic", "energy.armature"]
     needed += [kind for kind in BALANCE if kind not in ("energy", "power", "work", "momentum_error")]
     if missing := [name for name in (*needed, *others) if name not in names]:
         raise foreign(path, f"its energy balance lacks {missing[0]!r}")

@@ -87,7 +87,7 @@ class EnergySummary:
     change : float
         Total energy at the end minus that at the start.
     work : float
-        Done by the joint forces tau, external wrenches and components.
+        Done by the joint forces tau, external wrenches, components and events.
     dissipated : float
         Lost in damping, dry friction and soft stops.
     dissipated_by : tuple of str

@@ -190,8 +190,6 @@ def plot_energy_balance(run, path=None, show: bool = False):
     """
     balance = run.energy_balance
     works = {name: total(x) for name, x in balance.works.items()}
-    if balance.events:
-        works["impulses"] = balance.impulses
     with drawing((7.2, 6.2), heading(run), path, show) as figure:
         top, middle, below = figure.subplots(3, 1, sharex=True)
         _curves(top, balance.time, {name: x for name, x in balance.energies.items() if np.any(x)}, "energy [J]")
