@@ -18,7 +18,7 @@ from kinetree.model.assembly import JOINT_DATA, WORLD, AddedBody, Assembly
 from kinetree.model.equipment import Equipment
 from kinetree.model.gears import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.model import GRAVITY, Model
-from kinetree.model.parts import Geometry, Report, numeric, one_number, transform_of_pose, two_named
+from kinetree.model.parts import Geometry, Report, one_number, transform_of_pose, two_named, vector
 from kinetree.model.plane import refuse_planar
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.rotations import euler, quaternion_to_rotation
@@ -161,10 +161,7 @@ class Builder:
     def _inertia(self, name: str, mass: float, com: Sequence[float], inertia) -> Inertia:
         what = f"body {name!r}"
         check.check_mass(what, mass)
-        com = numeric(f"{what}: com", com)
-        if com.shape != (3,):
-            raise ModelError(f"{what}: com has shape {com.shape}, expected (3,) [m]", com=com)
-        check.check_finite(f"{what}: com", com, "m")
+        com = vector(f"{what}: com", com, "m")
         I_com = check.as_rotational_inertia(what, np.zeros(3) if inertia is None else inertia)
         try:
             check.check_inertia(what, mass, I_com)
@@ -467,9 +464,7 @@ class ModelBuilder(Builder):
         body = self._bodies[self._joint_names[joint]].parent if body is None else body
         J = one_number(f"{what}: axial inertia", axial_inertia)
         T = J if transverse_inertia is None else one_number(f"{what}: transverse inertia", transverse_inertia)
-        p = numeric(f"{what}: center", center)
-        if p.shape != (3,):
-            raise ModelError(f"{what}: center has shape {p.shape}, expected (3,) [m]", center=p)
+        p = vector(f"{what}: center", center, "m")
         ratio, mass = one_number(f"{what}: ratio", ratio), one_number(f"{what}: mass", mass)
         rotor = GearedRotor(name, -1, -1, ratio, unit_axis(what, axis), J, T, mass, Vector3(*p.tolist()))
         check_rotor_numbers(rotor, what)

@@ -11,7 +11,7 @@ from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, VELOCITY_P
 from kinetree.model import validation as check
 from kinetree.model.joint_forces import entered_forces
 from kinetree.model.numbers import radius_of_gyration, snapped
-from kinetree.model.parts import Frame, Geometry, numeric
+from kinetree.model.parts import Frame, Geometry, vector
 from kinetree.model.topology import check_regular
 from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
 
@@ -47,9 +47,14 @@ def checked_arrays(model, forces: Sequence, given: Mapping[str, object]) -> tupl
     for what in given:
         if what not in DEFAULTS and what not in PARAMETERS:
             raise unknown_name("parameter", what, PARAMETERS, f"model {model.name!r}")
-    arrays = {what: check.per_velocity(what, given.get(what), model, x) for what, x in DEFAULTS.items()}
+    arrays = {
+        what: check.per_coordinate(what, given.get(what), model, default, model.v_slice)
+        for what, default in DEFAULTS.items()
+    }
     for what in POSITION_PARAMETERS:
-        arrays[what] = check.per_position(what, given.get(what), model, model._joint_neutral())
+        neutral = model._joint_neutral()
+        arrays[what] = check.per_coordinate(what, given.get(what), model, neutral, model.q_slice, ShapeError)
+        check.check_each_finite(what.replace("_", " "), model.position_labels, arrays[what])
     elements, labels = entered_forces(model, forces, arrays), model.velocity_labels
     for what in _FINITE:
         check.check_not_negative(what.replace("_", " "), labels, arrays[what])
@@ -78,13 +83,7 @@ def _refuse_limits_off_vector_joints(model, lower: np.ndarray, upper: np.ndarray
 
 def checked_gravity(name: str, gravity) -> Vector3:
     """The acceleration of gravity in the world [m/s^2]."""
-    found = numeric(f"model {name!r}: gravity", gravity)
-    if found.shape != (3,):
-        raise ShapeError(
-            f"model {name!r}: gravity has shape {found.shape}, expected (3,): a world vector [m/s^2]", gravity=found
-        )
-    values = tuple(found.tolist())
-    check.check_finite(f"model {name!r}: gravity", values, "m/s^2")
+    values = vector(f"model {name!r}: gravity", gravity, "m/s^2", ShapeError, ": a world vector").tolist()
     return Vector3(*(snapped(x, max(map(abs, values))) for x in values))
 
 

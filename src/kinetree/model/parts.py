@@ -86,8 +86,7 @@ def check_rotation(what: str, R) -> np.ndarray:
     R = numeric(f"{what}: rotation", R)
     if R.shape != (3, 3):
         raise ModelError(f"{what}: rotation has shape {R.shape}, expected (3, 3)", rotation=R)
-    if not np.all(np.isfinite(R)):
-        raise NonFiniteError(f"{what}: rotation is {R.tolist()}, expected finite numbers", rotation=R)
+    check_finite(f"{what}: rotation", R)
     defect = float(np.abs(R @ R.T - np.eye(3)).max())
     if defect > ROTATION_TOLERANCE:
         raise ModelError(f"{what}: rotation is not orthonormal (R R^T - 1 has an entry {defect:.3g})", defect=defect)
@@ -98,20 +97,27 @@ def check_rotation(what: str, R) -> np.ndarray:
     return R
 
 
-def check_position(what: str, p) -> np.ndarray:
-    """Raise ModelError unless it is three finite numbers."""
-    p = numeric(f"{what}: position", p)
-    if p.shape != (3,):
-        raise ModelError(f"{what}: position has shape {p.shape}, expected (3,) [m]", position=p)
-    if not np.all(np.isfinite(p)):
-        raise NonFiniteError(f"{what}: position is {p.tolist()} m, expected finite numbers", position=p)
-    return p
+def check_finite(what: str, values, unit: str = "") -> None:
+    """NaN and infinity are refused by name."""
+    array = numeric(what, values)
+    if not np.all(np.isfinite(array)):
+        shown = array.tolist()
+        raise NonFiniteError(f"{what} is {shown}{f' {unit}' if unit else ''}, expected finite numbers", value=shown)
+
+
+def vector(what: str, value, unit: str, error: type = ModelError, meaning: str = "") -> np.ndarray:
+    """Three finite numbers, or an error that names the argument."""
+    x = numeric(what, value)
+    if x.shape != (3,):
+        raise error(f"{what} has shape {x.shape}, expected (3,){meaning} [{unit}]", value=x)
+    check_finite(what, x, unit)
+    return x
 
 
 def transform_of_pose(R, p, what: str = "pose") -> Transform:
     """The coordinate transform X_BA to a frame B at the pose (R_AB, p_AB) in A: E = R^T, r = p."""
     E = rotation_from_matrix(check_rotation(what, R).T.tolist())
-    return Transform(E, Vector3(*check_position(what, p).tolist()))
+    return Transform(E, Vector3(*vector(f"{what}: position", p, "m").tolist()))
 
 
 def pose_of_transform(X: Transform) -> tuple[np.ndarray, np.ndarray]:
@@ -229,7 +235,7 @@ class Geometry:
         freeze(self, "scale", "color")
         what = f"{self.kind} {self.name!r}"
         object.__setattr__(self, "R_BG", read_only(check_rotation(what, self.R_BG)))
-        object.__setattr__(self, "p_BG", read_only(check_position(what, self.p_BG)))
+        object.__setattr__(self, "p_BG", read_only(vector(f"{what}: position", self.p_BG, "m")))
 
     def __setstate__(self, state) -> None:
         for name, value in zip(self.__dataclass_fields__, state, strict=True):

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from kinetree.errors import InertiaError, JointError, ModelError, NonFiniteError, ShapeError
+from kinetree.errors import InertiaError, JointError, ModelError, NonFiniteError
 from kinetree.joints import Joint
 from kinetree.model.gears import reflected_inertia
-from kinetree.model.parts import check_position, check_rotation, numeric, one_number, two_named
+from kinetree.model.parts import check_finite, check_rotation, numeric, one_number, two_named, vector
 from kinetree.spatial import Inertia, Transform
 
 # A violation below these is rounding of a file's decimals or of a change of coordinates: a share of the largest moment,
@@ -41,14 +41,6 @@ def check_names(kind: str, names: Iterable[str], model: str) -> None:
         seen.add(name)
 
 
-def check_finite(what: str, values, unit: str = "") -> None:
-    """NaN and infinity are refused by name."""
-    array = numeric(what, values)
-    if not np.all(np.isfinite(array)):
-        shown = array.tolist()
-        raise NonFiniteError(f"{what} is {shown}{f' {unit}' if unit else ''}, expected finite numbers", value=shown)
-
-
 def check_joint(what: str, joint: object) -> None:
     """A joint must be an instance of a Joint class."""
     if isinstance(joint, type) and issubclass(joint, Joint):
@@ -61,7 +53,7 @@ def check_joint(what: str, joint: object) -> None:
 
 def check_placement(what: str, X: Transform) -> None:
     """A placement must be finite and its rotation proper and orthonormal."""
-    check_position(what, list(X.r))
+    vector(f"{what}: position", list(X.r), "m")
     check_rotation(what, X.E.matrix.rows)
 
 
@@ -168,11 +160,17 @@ def check_spatial_inertia(what: str, I: Inertia) -> None:
     check_inertia(what, I.m, central_inertia(I), rounding=1e-14 * float(np.abs(about_origin).max()))
 
 
-def check_not_negative(what: str, labels: Sequence[str], values: np.ndarray) -> None:
-    """Damping, friction, armature and stiffness only oppose a motion; NaN and infinity are refused too."""
+def check_each_finite(what: str, labels: Sequence[str], values: np.ndarray) -> None:
+    """NaN and infinity are refused with the label of their coordinate."""
     for label, value in zip(labels, values.tolist(), strict=True):
         if not math.isfinite(value):
             raise NonFiniteError(f"joint {label!r}: {what} is {value}, expected a finite number", joint=label)
+
+
+def check_not_negative(what: str, labels: Sequence[str], values: np.ndarray) -> None:
+    """Damping, friction, armature and stiffness only oppose a motion; NaN and infinity are refused too."""
+    check_each_finite(what, labels, values)
+    for label, value in zip(labels, values.tolist(), strict=True):
         if value < 0.0:
             raise ModelError(f"joint {label!r}: {what} {value:g} is negative, expected >= 0", joint=label, value=value)
 
@@ -285,49 +283,38 @@ def of_joint(joint_name: str, what: str, value, size: int) -> np.ndarray:
     return array
 
 
-def per_velocity(what: str, value, model, default: float) -> np.ndarray:
-    """An (nv,) array from a number for all, a sequence, or a mapping from joint names to numbers or sequences.
+def per_coordinate(
+    what: str, value, model, default, slices: Sequence[slice], error: type = ModelError
+) -> np.ndarray:
+    """An array over the velocities or positions from a number for all, a sequence, or a mapping from joint names.
 
     Parameters
     ----------
     what : str
         Opens the message.
     value : None, float, sequence or mapping
+        Numbers or sequences, by joint names.
     model : Tree
         Gives the joints' names and sizes.
-    default : float
+    default : float or array
         For joints that the mapping does not name.
+    slices : sequence of slice
+        The model's ``v_slice`` or ``q_slice``.
+    error : type
+        Raised for a wrong shape.
     """
+    size = slices[-1].stop
+    array = np.array(np.broadcast_to(default, size), dtype=float)
+    if isinstance(value, Mapping):
+        return with_entries(what, array, value, model, slices)
     if value is None:
-        return np.full(model.nv, default)
-    if isinstance(value, Mapping):
-        return with_entries(what, np.full(model.nv, default), value, model, model.v_slice)
-    array = numeric(f"model {model.name!r}: {what}", value)
-    if array.ndim == 0:
-        return np.full(model.nv, float(array))
-    if array.shape != (model.nv,):
-        raise ModelError(
-            f"model {model.name!r}: {what} has shape {array.shape}, expected ({model.nv},), a number for all, or a "
-            "mapping of joint names",
-            shape=array.shape,
+        return array
+    found = numeric(f"model {model.name!r}: {what}", value)
+    if found.ndim and found.shape != (size,):
+        raise error(
+            f"model {model.name!r}: {what} has shape {found.shape}, expected ({size},), a number for all, or a mapping "
+            "of joint names",
+            shape=found.shape,
         )
-    return array
-
-
-def per_position(what: str, value, model, default: np.ndarray) -> np.ndarray:
-    """An (nq,) array from one, or from a mapping from joint names to the entries that differ from the default."""
-    if isinstance(value, Mapping):
-        array = with_entries(what, default, value, model, model.q_slice)
-    else:
-        array = default if value is None else np.array(numeric(f"model {model.name!r}: {what}", value))
-    if array.shape != (model.nq,):
-        raise ShapeError(
-            f"model {model.name!r}: {what} has shape {array.shape}, expected ({model.nq},): one entry per position",
-            shape=array.shape,
-        )
-    for label, x in zip(model.position_labels, array.tolist(), strict=True):
-        if not math.isfinite(x):
-            raise NonFiniteError(
-                f"joint {label!r}: {what.replace('_', ' ')} is {x}, expected a finite number", joint=label
-            )
+    array[:] = found
     return array
