@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.model.graph import MechanismGraph
-from kinetree.model.numbering import Numbering
+from kinetree.model.spanning import Numbering
 from tests.engines.robots import robot_path
 
 RIGHT = math.pi / 2

@@ -177,7 +177,7 @@ def test_numbers_of_functions_are_structure():
 def test_planar_trees_at_a_time():
     """A cart on a prescribed path with a pendulum, over the planar algebra, is the spatial one."""
     from kinetree.algorithms.aba import aba
-    from kinetree.model.planar import PlanarTree
+    from kinetree.model.planar import PlanarModel
 
     b = kt.ModelBuilder("crane", gravity=(0.0, -9.81, 0.0))
     b.add_body("cart", "world", MovingFrame((Sinusoid(0.3, 2.0), PATH, 0.0), "z", (PATH,)), "path", mass=1.0,
@@ -187,7 +187,7 @@ def test_planar_trees_at_a_time():
                inertia=(0.1, 0.1, 0.1))  # fmt: skip
     model = b.build()
     q, v, tau = np.random.default_rng(0).normal(size=(3, 2)).tolist()
-    planar = PlanarTree(model)
+    planar = PlanarModel(model)
     close(aba(planar.at(0.6), q, v, tau), kt.aba(model, q, v, tau, 0.6))
 
 

@@ -15,7 +15,7 @@ from kinetree.algorithms.floating_base import (
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.joints import Free, Planar, Prismatic, Reversed, Revolute
-from kinetree.model.planar import PlanarTree
+from kinetree.model.planar import PlanarModel
 from kinetree.model.topology import ancestors_of
 from tests.identities.systems import close, state
 
@@ -256,7 +256,7 @@ def test_a_planar_base():
             inertia=(0.1, 0.1, 0.2),
         )  # fmt: skip
     model = b.build()
-    tree = PlanarTree(model)
+    tree = PlanarModel(model)
     assert tree.nv_base == 3 and model.nv_base == 0
     q, v, a, tau = (x.tolist() for x in state(model, 2))
     a_base, a_joints = floating_base_forward_dynamics(tree, q, v, tau[3:])

@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.rnea import rnea
 from kinetree.compiler.calls import public_call
-from kinetree.model.planar import PlanarTree
+from kinetree.model.planar import PlanarModel
 from kinetree.textbook.absolute_coordinates import rnea_world
 from kinetree.textbook.newton_euler_equations import newton_euler
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
@@ -66,7 +66,7 @@ def test_methods_run_on_planar_models(method):
     model, rng = kt.models.zigzag_arm(5).replace(gravity=(1.0, -9.0, 0.0)), np.random.default_rng(1)
     q, v, a = rng.standard_normal((3, 5)).tolist()
     f_ext = rng.standard_normal((model.nb, 6)).tolist()
-    close(method(PlanarTree(model), q, v, a, f_ext), rnea(model, q, v, a, f_ext))
+    close(method(PlanarModel(model), q, v, a, f_ext), rnea(model, q, v, a, f_ext))
 
 
 @pytest.mark.seeds(10)

@@ -9,7 +9,7 @@ import kinetree as kt
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
 from kinetree.compiler.calls import public_call
-from kinetree.model.planar import PlanarTree
+from kinetree.model.planar import PlanarModel
 from kinetree.textbook.mass_matrix import mass_matrix_columns, mass_matrix_jacobians
 from tests.identities.systems import close, state
 
@@ -53,7 +53,7 @@ def test_methods_run_on_planar_models(method):
     """The planar algebra gives the same matrix."""
     model = kt.models.zigzag_arm(4)
     q = [0.3, -0.2, 0.5, 1.0]
-    close(method(PlanarTree(model), q), crba(model, q))
+    close(method(PlanarModel(model), q), crba(model, q))
 
 
 def test_composite_inertias_cost_least():
@@ -93,7 +93,7 @@ def test_forward_dynamics_by_the_mass_matrix_runs_on_planar_models():
     """Solving M a = tau - c in the plane."""
     model, rng = kt.models.zigzag_arm(4), np.random.default_rng(3)
     q, v, tau = rng.standard_normal((3, 4)).tolist()
-    found = forward_dynamics_crba(PlanarTree(model), q, v, tau)
+    found = forward_dynamics_crba(PlanarModel(model), q, v, tau)
     close(found, forward_dynamics_crba(model, q, v, tau), scale=1e3)
 
 

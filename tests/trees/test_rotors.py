@@ -24,7 +24,7 @@ from kinetree.errors import (
     UnsupportedError,
 )
 from kinetree.joints import Free, Prismatic, Revolute, Spherical
-from kinetree.model.planar import PlanarTree
+from kinetree.model.planar import PlanarModel
 from tests.identities.systems import along, close, state
 from tests.trees.geared import geared_tree
 
@@ -354,7 +354,7 @@ def test_planar_models_have_rotors():
                    com=(0.2, 0.1, 0), inertia=(1, 1, 1))  # fmt: skip
         b.add_rotor(f"rotor{k}", f"joint{k}", 10.0 * k, 0.01, axis=(0.1, 0.2, 1.0), mass=0.1)
     model = b.build()
-    plane = PlanarTree(model)
+    plane = PlanarModel(model)
     q, v, a, tau = (x.tolist() for x in state(model, 0))
     np.testing.assert_allclose(rnea_source(plane, q, v, a), kt.rnea(model, q, v, a), rtol=1e-13)
     np.testing.assert_allclose(aba_source(plane, q, v, tau), kt.aba(model, q, v, tau), rtol=1e-12)

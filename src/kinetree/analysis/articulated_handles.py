@@ -22,7 +22,7 @@ from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_model, a_sequence, a_word, checked, of_kind, refuse, some_names
 from kinetree.errors import InertiaError, ModelError, SingularityError, TopologyError, unknown_name
-from kinetree.model.plane import refuse_planar
+from kinetree.model.planar import refuse_planar
 from kinetree.native.arrays import as_arrays, explain, nested
 from kinetree.native.singularity import singularity
 from kinetree.spatial import Columns

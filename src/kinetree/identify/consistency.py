@@ -17,7 +17,7 @@ from kinetree.arguments import a_model, a_shape, an_array, checked
 from kinetree.errors import InertiaError, ShapeError
 from kinetree.model import Model
 from kinetree.model.inertial_parameters import inertial_parameters
-from kinetree.model.plane import refuse_planar
+from kinetree.model.planar import refuse_planar
 
 # Places of (xx, xy, yy, xz, yz, zz).
 _ROWS, _COLUMNS = np.array([0, 1, 1, 2, 2, 2]), np.array([0, 0, 1, 0, 1, 2])

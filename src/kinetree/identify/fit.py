@@ -28,7 +28,7 @@ from kinetree.identify.consistency import from_pseudo_inertia, pseudo_inertia
 from kinetree.identify.solve import minimize
 from kinetree.model import Model
 from kinetree.model.inertial_parameters import inertial_parameters, with_inertial_parameters
-from kinetree.model.plane import refuse_planar
+from kinetree.model.planar import refuse_planar
 
 joint_torque_regressor = plain_call(ALGORITHMS["joint_torque_regressor"])
 inverse_dynamics = plain_call(ALGORITHMS["inverse_dynamics"])

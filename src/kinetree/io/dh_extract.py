@@ -16,7 +16,7 @@ from kinetree.joints import Cylindrical, Helical, Prismatic, Reversed, Revolute
 from kinetree.joints.reversed import reversed_joint
 from kinetree.model import Model
 from kinetree.model.builder import JOINT_DATA
-from kinetree.model.plane import refuse_planar
+from kinetree.model.planar import refuse_planar
 from kinetree.spatial import Inertia, Transform, Vector3
 from kinetree.spatial.rotations import rx, rz
 

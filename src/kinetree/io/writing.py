@@ -9,7 +9,7 @@ from pathlib import Path
 from kinetree.arguments import choice
 from kinetree.errors import UnsupportedError
 from kinetree.model.parts import Frame, Geometry, Report
-from kinetree.model.plane import refuse_planar
+from kinetree.model.planar import refuse_planar
 
 SHOWN = 6  # names of one kind in a message
 

@@ -19,7 +19,7 @@ from kinetree.model.equipment import Equipment
 from kinetree.model.gears import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.model import GRAVITY, Model
 from kinetree.model.parts import Geometry, Report, one_number, transform_of_pose, two_named, vector
-from kinetree.model.plane import refuse_planar
+from kinetree.model.planar import refuse_planar
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.rotations import euler, quaternion_to_rotation
 

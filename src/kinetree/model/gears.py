@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,6 +71,14 @@ class GearedRotor:
         about = Symmetric3(T + d * a.x * a.x, d * a.x * a.y, T + d * a.y * a.y, d * a.x * a.z, d * a.y * a.z,
                            T + d * a.z * a.z)  # fmt: skip
         return Inertia.from_com(self.mass, self.center, about)
+
+    def numbers(self) -> dict[str, object]:
+        """Inputs of compiled functions, by name."""
+        return {"ratio": self.ratio, "axial_inertia": self.axial_inertia}
+
+    def with_numbers(self, values: Sequence) -> GearedRotor:
+        """The same rotor with other such numbers."""
+        return replace(self, ratio=values[0], axial_inertia=values[1])
 
     def seen_from(self, X: Transform, body: int | None = None) -> GearedRotor:
         """The same rotor in other coordinates, X from the stator's to these; ``body`` if they are another body's."""
@@ -187,35 +195,12 @@ def _check_contained(model, body: int, rotors: Sequence[GearedRotor]) -> None:
 # The rotors of a model in other forms --------------------------------------------------------------------------------
 
 
-def gear_numbers(model) -> Iterator[tuple[str, object]]:
-    """The numbers of the rotors that are inputs of compiled functions, by name."""
-    for rotor in model.rotors:
-        yield f"{rotor.name}.ratio", rotor.ratio
-        yield f"{rotor.name}.axial_inertia", rotor.axial_inertia
-
-
-def gears_with_numbers(model, take: Callable[[int], list]) -> dict[str, tuple]:
-    """The part of a model with other such numbers."""
-    changed = [replace(r, ratio=x, axial_inertia=J) for r in model.rotors for x, J in [take(2)]]
-    return {"rotors": tuple(changed)}
-
-
 def gear_unit(model, rotor_name: str, number: str) -> str:
     """The unit of such a number."""
     if number == "axial_inertia":
         return "kg m^2"
     joint = next((model.joints[rotor.joint] for rotor in model.rotors if rotor.name == rotor_name), None)
     return "rad/m" if joint and joint.velocity_units[0] == "m/s" else "1"
-
-
-def gears_seen_from(model, turn: Sequence[Transform]) -> dict[str, tuple]:
-    """The part of a model whose bodies get other coordinates."""
-    return {"rotors": tuple(rotor.seen_from(turn[rotor.body]) for rotor in model.rotors)}
-
-
-def gears_in_plane(model, axes: Sequence) -> dict[str, tuple]:
-    """The part of a planar model: the components of the axes across the plane; the rest is constrained."""
-    return {"rotors": tuple(replace(rotor, axis=(axes[rotor.body] @ rotor.axis).z) for rotor in model.rotors)}
 
 
 def reflected_inertia(model, i: int, axis: Vector3) -> float:
@@ -231,16 +216,6 @@ def reflected_inertia(model, i: int, axis: Vector3) -> float:
 def gear_structure(model) -> tuple:
     """The structure of the gears, without numbers: equal for models with one structure."""
     return tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in model.rotors)
-
-
-def gear_texts(model) -> list[tuple]:
-    """Names beside the structure, to compare two models by."""
-    return [(rotor.name, *structure) for rotor, structure in zip(model.rotors, gear_structure(model), strict=True)]
-
-
-def gears_of_joint(model, i: int) -> list[str]:
-    """The rotors that a joint turns."""
-    return [str(rotor) for rotor in model.rotors if rotor.joint == i]
 
 
 def placed_gears(builder, joints: Mapping, welded: Mapping, host: Mapping, bodies: Mapping) -> dict[str, tuple]:

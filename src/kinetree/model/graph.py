@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from kinetree.errors import TopologyError, UnsupportedError, closest, unknown_name
-from kinetree.model.numbering import Numbering
-from kinetree.model.spanning import SpanningTree
+from kinetree.model.spanning import Numbering, SpanningTree
 from kinetree.model.topology import Groups
 
 WORLD = "world"

@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.arguments import a_model, a_truth_value, an_array, checked
 from kinetree.errors import NonFiniteError, ShapeError
 from kinetree.model.model import Model
-from kinetree.model.plane import refuse_planar
+from kinetree.model.planar import refuse_planar
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 from kinetree.spatial.algebra import PLANAR
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from kinetree.errors import ShapeError
 from kinetree.forces.registry import POSITION_PARAMETERS, VELOCITY_PARAMETERS
-from kinetree.model.gears import gear_numbers, gears_with_numbers
 from kinetree.model.joint_forces import joint_forces
 from kinetree.model.parts import INERTIA_NAMES
 from kinetree.model.tree import Tree
@@ -66,8 +65,7 @@ def entries(model) -> Iterator[tuple[str, object]]:
     for name in POSITION_PARAMETERS:
         for label, x in zip(model.position_labels, getattr(model, name), strict=True):
             yield f"{label}.{name}", x
-    yield from gear_numbers(model)
-    for element in model.elements:
+    for element in (*model.rotors, *model.elements):
         for name, x in element.numbers().items():
             yield f"{element.name}.{name}", x
     for c in model.constraints:
@@ -120,7 +118,7 @@ def rebuilt(model, values) -> dict[str, object]:
         parts[name] = tuple(take(model.nv))
     for name in POSITION_PARAMETERS:
         parts[name] = tuple(take(model.nq))
-    parts |= gears_with_numbers(model, take)
+    parts["rotors"] = tuple(rotor.with_numbers(take(len(rotor.numbers()))) for rotor in model.rotors)
     parts["elements"] = tuple(element.with_numbers(take(len(element.numbers()))) for element in model.elements)
     parts["constraints"] = tuple(c.with_numbers(take(len(c.numbers()))) for c in model.constraints)
     return parts

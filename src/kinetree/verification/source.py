@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import KinetreeError
-from kinetree.model.gears import gear_texts
 from kinetree.model.numbers import numbers_of
 from kinetree.verification.check import Changed, Check, Compared, LeftOut
 
@@ -79,7 +78,11 @@ def differences(model, other) -> Iterator[str]:
         if _rotation(model, i) != _rotation(other, i):
             yield f"the placement of joint {name!r} has another rotation"
     yield from _numbers(model, other)
-    named = {"frames": _frame_texts, "couplings": lambda m: map(repr, m.couplings), "gears": gear_texts}
+    named = {
+        "frames": _frame_texts,
+        "couplings": lambda m: map(repr, m.couplings),
+        "gears": lambda m: ((rotor.name, rotor.joint, rotor.body, repr(rotor.axis)) for rotor in m.rotors),
+    }
     for part, texts in named.items():
         if set(texts(model)) != set(texts(other)):
             yield f"its {part} are others"
