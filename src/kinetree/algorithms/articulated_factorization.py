@@ -81,7 +81,6 @@ def articulated_factorization(model, q, diagonal=None):
 @algorithm(
     inputs="r S K D_inv x",
     outputs={"y": "nv"},
-    body_frames=None,
     symbols={
         "x": "Generalized forces or momenta [N m or N, or N m s or N s]; leading axes broadcast against those "
         "of the factors.",

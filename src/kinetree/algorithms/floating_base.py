@@ -115,10 +115,7 @@ BASE = {
     optional="f_ext",
     outputs="a_base a_joints",
     symbols=BASE
-    | {
-        "tau_joints": "; no force acts on the base but the external wrench.",
-        "a_joints": "; independent of gravity.",
-    },
+    | {"tau_joints": "; no force acts on the base but the external wrench.", "a_joints": "; independent of gravity."},
     raises="SingularityError",
     geared=False,
 )
@@ -171,13 +168,7 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     return tree.base_acceleration(x), a_joints
 
 
-@algorithm(
-    inputs="q v a_joints",
-    optional="f_ext",
-    outputs="a_base tau_joints",
-    symbols=BASE,
-    geared=False,
-)
+@algorithm(inputs="q v a_joints", optional="f_ext", outputs="a_base tau_joints", symbols=BASE, geared=False)
 def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
     """Joint forces for given joint accelerations, and the acceleration that the floating base then has.
 

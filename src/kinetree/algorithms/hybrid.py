@@ -21,9 +21,8 @@ from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.force_terms import differential_inverse_dynamics
 from kinetree.algorithms.joint_sets import READ, forward_joints, merged_parent, supported_by
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
-from kinetree.algorithms.matrices import plus
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.algorithms.rnea import inward_pass, outward_pass, rnea
+from kinetree.algorithms.rnea import body_forces, inward_pass, outward_pass
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
 from kinetree.model.topology import ancestors_of, depths_of, expanded_parent
@@ -66,7 +65,7 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     """
     fd = forward_joints(model, forward)
     if model.geared:
-        return _by_inertia_matrix(model, q, v, tau, a, f_ext, fd)
+        return hybrid_crba(model, q, v, tau, a, f_ext, forward=fd)
     supported = supported_by(model, fd)
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     tau_all = entries_of(model, tau, fd)
@@ -200,12 +199,10 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     hybrid_aba, hybrid_recursive, crba_restricted
     """
     fd = forward_joints(model, forward)
-    if model.geared:
-        return _by_inertia_matrix(model, q, v, tau, a, f_ext, fd)
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     # C' = ID(q, v, Q^T [0; qdd_2])
-    X, S, f = outward_pass(model, q, v, a_all, f_ext)
-    tau_all = inward_pass(model, X, S, f)
+    X, S, f, gears = body_forces(model, q, v, a_all, f_ext)
+    tau_all = inward_pass(model, X, S, f, gears)
 
     # H_11 qdd_1 = tau_1 - C'_1
     x = _unknown_accelerations(model, q, tau, tau_all, fd)
@@ -219,16 +216,6 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
             continue
         for k in range(slot.start, slot.stop):
             tau_all[k] = tau_all[k] + added[k] + model.armature[k] * a[k]
-    return a_all, tau_all
-
-
-def _by_inertia_matrix(model, q, v, tau, a, f_ext, fd):
-    """Eq. 9.3 in four steps on inverse dynamics as a whole, for gears, which couple other bodies than neighbors."""
-    a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
-    a_all = plus(a_all, _unknown_accelerations(model, q, tau, rnea(model, q, v, a_all, f_ext), fd))
-    tau_all = rnea(model, q, v, a_all, f_ext)
-    for i in fd:
-        tau_all[model.v_slice[i]] = tau[model.v_slice[i]]
     return a_all, tau_all
 
 

@@ -19,7 +19,7 @@ from kinetree.algorithms.spec import algorithm
     body_frames="cheaper",
     symbols={
         "F": "Row i is the wrench [moment; force] that the predecessor exerts on body i through its joint [N "
-        "m, N]; the body exerts the opposite one. Row 0 is zero: the world has no joint.",
+        "m, N]; the body exerts the opposite one. Row 0 is zero: the world has no joint."
     },
 )
 def joint_wrenches(model, q, v, a, f_ext=None, *, reference):

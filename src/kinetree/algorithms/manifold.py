@@ -39,12 +39,7 @@ def integrate(model, q, dv):
     return _each_joint(model, "normalize", ("q", _each_joint(model, "integrate", ("q", q), ("v", dv))))
 
 
-@algorithm(
-    inputs="q0 q1",
-    outputs="dv",
-    domains=(unit_quaternions("q0"), unit_quaternions("q1")),
-    body_frames=None,
-)
+@algorithm(inputs="q0 q1", outputs="dv", domains=(unit_quaternions("q0"), unit_quaternions("q1")), body_frames=None)
 def difference(model, q0, q1):
     """The shortest step that leads from one position to another.
 
@@ -106,7 +101,7 @@ def may_change_chart(model, i: int) -> bool:
     )
 
 
-@algorithm(inputs="xi v", outputs="xi_dot", body_frames=None)
+@algorithm(inputs="xi v", outputs="xi_dot")
 def tangent_rate(model, xi, v):
     """Rate of the step xi while the position ``integrate(q0, xi)`` moves with velocity v.
 

@@ -91,7 +91,6 @@ def ltdl(model, q):
 @algorithm(
     inputs="M",
     outputs="L",
-    body_frames=None,
     symbols={
         "M": "Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within "
         "``model.mass_matrix_pattern()`` is read.",
@@ -113,7 +112,6 @@ def ltl_factorize(model, M):
 @algorithm(
     inputs="M",
     outputs="L D",
-    body_frames=None,
     symbols={
         "M": "Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within "
         "``model.mass_matrix_pattern()`` is read.",
@@ -136,7 +134,6 @@ def ltdl_factorize(model, M):
 @algorithm(
     inputs="L b",
     outputs="x",
-    body_frames=None,
     symbols={
         "L": "From `ltl` or `ltl_factorize` [square root of the unit of M].",
         "b": "; a batch of them may share one L.",
@@ -156,7 +153,6 @@ def ltl_solve(model, L, b):
 @algorithm(
     inputs="L D b",
     outputs="x",
-    body_frames=None,
     symbols={
         "L": "From `ltdl` or `ltdl_factorize` [1]; its diagonal is not read.",
         "b": "; a batch of them may share one L and D.",
@@ -176,7 +172,6 @@ def ltdl_solve(model, L, D, b):
 @algorithm(
     inputs="L x",
     outputs={"y": "nv"},
-    body_frames=None,
     symbols={"y": "``L x`` [for `ltl`: kg^(1/2) m/s, whose squares add up to twice the kinetic energy]."},
 )
 def lower_product(model, L, x):
@@ -192,7 +187,6 @@ def lower_product(model, L, x):
 @algorithm(
     inputs="L x",
     outputs={"y": "nv"},
-    body_frames=None,
     symbols={
         "x": "Any vector, for `ltl` of the kind that `lower_product` gives [kg^(1/2) m/s].",
         "y": "``L^T x`` [N m s or N s].",
@@ -211,7 +205,6 @@ def lower_transpose_product(model, L, x):
 @algorithm(
     inputs="M x",
     outputs={"y": "nv"},
-    body_frames=None,
     symbols={
         "M": "Symmetric [kg m^2, kg m or kg]; only the lower triangle within ``model.mass_matrix_pattern()`` is read.",
         "y": "``M x`` [N m s or N s].",
@@ -227,12 +220,7 @@ def symmetric_product(model, M, x):
     return sparse.times_symmetric(M, x, above(model))
 
 
-@algorithm(
-    inputs="L b",
-    outputs="x",
-    body_frames=None,
-    symbols={"b": "Right-hand side [as ``L x``].", "x": "``L^-1 b`` [rad/s or m/s]."},
-)
+@algorithm(inputs="L b", outputs="x", symbols={"b": "Right-hand side [as ``L x``].", "x": "``L^-1 b`` [rad/s or m/s]."})
 def lower_solve(model, L, b):
     """Solve ``L x = b`` with a lower factor of the mass matrix.
 
@@ -243,12 +231,7 @@ def lower_solve(model, L, b):
     return sparse.solve_lower(L, b, above(model))
 
 
-@algorithm(
-    inputs="L b",
-    outputs="x",
-    body_frames=None,
-    symbols={"x": "``L^-T b`` [for `ltl`: N m or N per kg^(1/2) m or kg^(1/2)]."},
-)
+@algorithm(inputs="L b", outputs="x", symbols={"x": "``L^-T b`` [for `ltl`: N m or N per kg^(1/2) m or kg^(1/2)]."})
 def lower_transpose_solve(model, L, b):
     """Solve ``L^T x = b`` with a transposed lower factor of the mass matrix.
 

@@ -74,7 +74,8 @@ class Spec:
         Conditions on the inputs besides shape and finiteness (unit quaternions, limits, couplings).
     body_frames : bool, "cheaper" or None
         Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed;
-        "cheaper" if they may, but the algorithm costs less in the user's own frames; None if no body takes part.
+        "cheaper" if they may, but the algorithm costs less in the user's own frames; None if no body takes part, as in
+        all that are not given positions.
     parts : tuple
         The quantities of a fused function (`kinetree.compiler.fused`).
     symbols : mapping of str to str
@@ -213,7 +214,7 @@ def algorithm(
             outputs=_shapes(outputs),
             static=static,
             domains=(UNIT_QUATERNIONS,) * ("q" in arrays) if domains is None else domains,
-            body_frames=body_frames,
+            body_frames=None if body_frames is False and "q" not in arrays else body_frames,
             symbols=symbols or {},
             raises=tuple(raises.split()),
             methods=MappingProxyType(methods or {}),

@@ -7,6 +7,7 @@ batched, checked and interpreted like every algorithm.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -39,11 +40,8 @@ class DerivativeFunction(Function):
         self._request = request
 
     def __reduce__(self):
-        return _differentiated, (self.model, self._request, self.checks, self.threads, self.static)
-
-
-def _differentiated(model, request, checks, threads, static) -> DerivativeFunction:
-    return differentiate(model, **request, checks=checks, threads=threads, **static)
+        options = {**self._request, "checks": self.checks, "threads": self.threads, **self.static}
+        return functools.partial(differentiate, **options), (self.model,)
 
 
 @checked(

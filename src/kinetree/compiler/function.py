@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Mapping, Sequence
+from operator import methodcaller
 
 import numpy as np
 
@@ -301,10 +303,11 @@ class Function(ArrayCalls):
         """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
         if self._made_of is None:
             name = self.spec.parts or self.name
-            return _function_of, (self.model, name, self._present, self.checks, self.threads, self.static)
+            options = {"optional": self._present, "checks": self.checks, "threads": self.threads}
+            return functools.partial(compile, **options, **self.static), (self.model, name)
         if self.structure_model is self.model:
-            return _in_own_frames, (self._made_of,)
-        return _with_parameters, (self._made_of, self.model)
+            return methodcaller("in_own_frames"), (self._made_of,)
+        return methodcaller("with_parameters", self.model), (self._made_of,)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))
@@ -364,19 +367,7 @@ class StatewiseFunction(Function):
         return self.base.with_parameters(parameters)
 
     def __reduce__(self):
-        return _with_parameters, (self.base, self.values)
-
-
-def _function_of(model, name, optional, checks, threads, static) -> Function:
-    return compile(model, name, optional=optional, checks=checks, threads=threads, **static)
-
-
-def _in_own_frames(function) -> Function:
-    return function.in_own_frames()
-
-
-def _with_parameters(function, parameters) -> Function:
-    return function.with_parameters(parameters)
+        return methodcaller("with_parameters", self.values), (self.base,)
 
 
 @checked(model=a_model, optional=some_names, checks=a_truth_value)

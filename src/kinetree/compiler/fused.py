@@ -25,10 +25,7 @@ from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, un
 from kinetree.native.c_names import identifier, identifiers
 from kinetree.once import once
 
-CHOICES = {
-    "reference": REFERENCES,
-    "kind": KINDS,
-}
+CHOICES = {"reference": REFERENCES, "kind": KINDS}
 LONGEST = 96
 """Characters of a fused function's name; the rest of a longer list is counted, and a part of its hash stands for it."""
 

@@ -168,10 +168,8 @@ class PackedFunction(Function):
 
 def _first_places(places: np.ndarray, count: int) -> list[tuple[int, ...]]:
     """Where in the whole array each entry of the vector stands first."""
-    found: dict[int, tuple[int, ...]] = {}
-    for index in np.ndindex(places.shape):
-        found.setdefault(int(places[index]), index)
-    return [found[k] for k in range(count)]
+    _, first = np.unique(places, return_index=True)  # structural zeros, -1, before all others
+    return [np.unravel_index(k, places.shape) for k in first[len(first) - count :]]
 
 
 def _entry(nested, index: tuple[int, ...]):

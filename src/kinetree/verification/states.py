@@ -60,7 +60,8 @@ class States:
         if n >= self.n:
             return self
         part = object.__new__(States)  # the same in all else; what follows from the states is computed anew
-        part.__dict__.update({k: x for k, x in vars(self).items() if k not in _CACHED})
+        kept = (k for k in vars(self) if not isinstance(getattr(States, k, None), cached_property))
+        part.__dict__.update({k: getattr(self, k) for k in kept})
         part.n, part._kept = n, {}
         for name in ("q", "v", "a", "b", "f_ext", "t", "_noise"):
             x = getattr(self, name)
@@ -167,9 +168,6 @@ class States:
         usable = np.isfinite(scaled).all(axis=(1, 2))  # of a model that is no mechanism, the rows show the error
         found[usable] = np.linalg.cond(scaled[usable])
         return found
-
-
-_CACHED = ("plain", "M", "M_inverse", "bias", "forces", "tau", "acceleration", "tolerances", "condition")
 
 
 def interpreted(spec, model, given, static):
