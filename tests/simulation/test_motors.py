@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -171,3 +173,16 @@ def test_numbers_of_motors_are_those_of_a_batch():
     roll = kt.simulation.Rollout(model, "semi_implicit").with_parameters({"motor rail.torque_limit": limits})
     q, v = roll([0.0], None, [[100.0]], 1e-2, steps=10)
     np.testing.assert_allclose(v[:, -1, 0], 0.1 * RATIO * limits / MASS, rtol=1e-12)
+
+
+def test_a_rollout_is_pickled_with_its_motors():
+    """Rotors count once: made again, and simulated by the rollout's own model."""
+    motor = kt.forces.Motor("rail", gear_ratio=RATIO, rotor_inertia=0.01, time_constant=0.02)
+    roll = kt.simulation.Rollout(slider(MASS).with_forces(motor), "rk4")
+    assert roll.model.armature[0] == pytest.approx(1.0)
+    q, v, x = roll([0.0], None, [[3.0]], 1e-2, steps=10)
+    again = pickle.loads(pickle.dumps(roll))([0.0], None, [[3.0]], 1e-2, steps=10)
+    assert np.array_equal(again.v, v) and again.x[-1, 0] == pytest.approx(-3.0 * np.expm1(-0.1 / 0.02))
+    run = kt.simulate(roll.model, [0.0], duration=0.1, dt=1e-2, integrator="rk4", controller=lambda t, q, v: [3.0])
+    np.testing.assert_allclose(run.v, v, rtol=1e-12)
+    assert run.x.shape == (11, 0)

@@ -159,23 +159,23 @@ class LaggingMotor(Motor):
 
 
 def driven_model(model, internal: bool = False):
-    """The model with the rotors of its motors as armature; with ``internal``, lags are internal states.
+    """The model with the rotors of its motors as armature.
 
     Parameters
     ----------
     model : Model
     internal : bool
+        Whether forces that lag behind the command are internal states.
 
     Returns
     -------
     Model
     """
-    armature, changes = np.array(model.armature, dtype=float), {}
+    armature, driven = np.array(model.armature, dtype=float), {}
     for motor in model.motors:
         armature[model.coordinate(motor.joint)] += motor.armature
-    if any(motor.armature for motor in model.motors):
-        changes["armature"] = armature
-    if internal and any(motor.time_constant for motor in model.motors):
-        lagging = {motor: LaggingMotor(**vars(motor)) for motor in model.motors if motor.time_constant}
-        changes["forces"] = [lagging.get(force, force) for force in model.forces]
-    return model.replace(**changes) if changes else model
+        kind = LaggingMotor if internal and motor.time_constant else Motor
+        driven[motor] = kind(**(vars(motor) | {"rotor_inertia": 0.0}))
+    if all(new == motor for motor, new in driven.items()):
+        return model
+    return model.replace(armature=armature, forces=[driven.get(force, force) for force in model.forces])
