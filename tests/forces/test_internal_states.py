@@ -9,6 +9,7 @@ import kinetree as kt
 from kinetree.algorithms.force_elements import exact_slopes, gauss_newton_slopes
 from kinetree.errors import KinetreeError, ModelError, ShapeError, UnknownNameError
 from kinetree.forces import ForceElement
+from tests.compiler.test_c_source import loaded, with_gcc
 from tests.forces.test_elements import along, machine, state
 from tests.forces.user_elements import ActivatedMuscle, Drag, Servo, Thruster
 
@@ -176,3 +177,15 @@ def test_wrong_laws_are_named():
             kt.dynamics.passive_joint_forces(model.replace(forces=[element]), q, v)
     with pytest.raises(ShapeError, match=r"x has shape \(2,\), expected \(..., 3\) for model 'machine'"):
         kt.dynamics.passive_joint_forces(flyer(), q, v, [1.0, 2.0])
+
+
+@with_gcc
+def test_generated_c_takes_them(tmp_path):
+    """forward_dynamics and a step with x and u as C: the library's results."""
+    model = flyer()
+    q, v = state(model, 1)
+    tau = np.ones(model.nv)
+    a = np.empty(model.nv)
+    call = loaded(kt.export.to_c(kt.compile(model, "forward_dynamics", optional=("x", "u"))), tmp_path)
+    call(q, v, tau, X, U, a)
+    np.testing.assert_allclose(a, kt.forward_dynamics(model, q, v, tau, x=X, u=U), rtol=1e-12)

@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms import crba as crba_module
+from kinetree.algorithms import force_elements
 from kinetree.algorithms import rnea as rnea_module
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.joints import Joint, Revolute
@@ -224,3 +225,25 @@ def test_a_method_that_fails_is_reported(monkeypatch):
     result = kt.verify(arm(), 2, fast=True)
     assert [row.method for row in result.off] == ["newton_euler"]
     assert "it fails: ZeroDivisionError: division by zero" in result.off[0].note
+
+
+def test_wrong_forces_and_slopes_of_elements_are_named(monkeypatch):
+    """Forces that are not the gradient of their energy; slopes that are not those of the forces."""
+    model = arm().with_forces(kt.forces.PointSpring("rope", "world", "hand", 30.0, 0.3, 2.0))
+    named = {"conservative forces", "stiffness K", "damping D"}
+    before = {row.method: row.verdict for row in kt.verify(model, 2, fast=True) if row.quantity == "force elements"}
+    assert before == dict.fromkeys(named, "ok")
+    product, rates = force_elements.transposed_product, force_elements.tangents
+    with monkeypatch.context() as damage:
+        damage.setattr(force_elements, "transposed_product", lambda *given: [1.01 * x for x in product(*given)])
+        assert "conservative forces" in deviating(kt.verify(model, 2, fast=True), "force elements")
+    with monkeypatch.context() as damage:
+        damage.setattr(force_elements, "tangents", lambda *given: [
+            {d: given[0].mul(given[0].const(1.01), x) for d, x in row.items()} for row in rates(*given)
+        ])  # fmt: skip
+        assert {"stiffness K", "damping D"} <= deviating(kt.verify(model, 2, fast=True), "force elements")
+
+
+def deviating(result, quantity) -> set[str]:
+    """Methods of a quantity that deviate."""
+    return {row.method for row in result if row.quantity == quantity and row.verdict != "ok"}

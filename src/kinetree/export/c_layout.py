@@ -15,7 +15,7 @@ _COMPONENTS = {3: ("x", "y", "z"), 6: ("angular x", "angular y", "angular z", "l
 _WRENCH = ("moment x", "moment y", "moment z", "force x", "force y", "force z")
 _BODY_UNITS = {"mass": "kg", "h": "kg m", "I": "kg m^2", "r": "m", "gravity": "m/s^2"}
 _LABELS = {"nq": "position_labels", "nv": "velocity_labels", "nb": "body_names", "nc": "constraint_labels"}
-_LABELS["n_inertial"] = "inertial_labels"
+_LABELS |= {"n_inertial": "inertial_labels", "nx": "state_names", "nu": "input_names"}
 LAST_BIT = 30
 """The bit of the status that all checks from the thirtieth on share."""
 
@@ -24,6 +24,8 @@ def axis_labels(model, size: str | int, name: str) -> list[str]:
     """A label for every place along one axis of an array."""
     if size == "nf":
         return [frame.name for frame in model.frames]
+    if size == "nw":
+        return [*model.velocity_labels, *model.state_names]
     if size in _LABELS:
         return list(getattr(model, _LABELS[size]))
     labels = _WRENCH if size == 6 and name.startswith("f") else _COMPONENTS.get(size)

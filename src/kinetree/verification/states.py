@@ -38,6 +38,8 @@ class States:
         about as large as what the motion takes.
     f_ext : (n, nb, 6) array
     t : (n,) array or None
+    internal : tuple of (n, nx) and (n, nu) array
+        Internal states and inputs of force elements.
     """
 
     def __init__(self, model, n: int, seed: int, compiled: bool, modified: bool = False) -> None:
@@ -49,6 +51,8 @@ class States:
         self.f_ext = rng.standard_normal((n, model.nb, 6))
         self.t = rng.uniform(0.0, 2.0, n) if model.time_dependent else None
         self._noise = rng.standard_normal((n, model.nv))
+        x = model.initial_state() + 0.1 * rng.uniform(size=(n, model.nx))
+        self.internal = x, rng.uniform(size=(n, model.nu))
         self._functions, self._kept = {}, {}
 
     def coupled(self, x):
@@ -66,6 +70,7 @@ class States:
         for name in ("q", "v", "a", "b", "f_ext", "t", "_noise"):
             x = getattr(self, name)
             setattr(part, name, x if x is None else x[:n])
+        part.internal = tuple(x[:n] for x in self.internal)
         return part
 
     def once(self, key, compute):

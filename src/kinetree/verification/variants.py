@@ -79,8 +79,9 @@ def forward_after_inverse(s):
     if left_out:
         raise LeftOut(f"the model holds {', '.join(left_out[:2])}, which complete dynamics refuse or need a time for")
     G = couplings(s.model)
-    tau = s.call("inverse_dynamics", s.q, s.v, s.a, s.f_ext)
-    found = s.call("forward_dynamics", s.q, s.v, tau, s.f_ext)
+    internal = s.internal if s.model.elements else ()
+    tau = s.call("inverse_dynamics", s.q, s.v, s.a, s.f_ext, *internal)
+    found = s.call("forward_dynamics", s.q, s.v, tau, s.f_ext, *internal)
     M = s.M.astype(float)
     inverse = np.abs(G @ np.linalg.inv(np.swapaxes(G[None], 1, 2) @ M @ G) @ G.T)
     passive = np.abs(tau - s.forces.astype(float))

@@ -11,6 +11,7 @@ from kinetree.verification import (
     data_checks,
     derivative_methods,
     engines,
+    force_checks,
     identities,
     joint_identities,
     methods,
@@ -27,7 +28,7 @@ def all_checks() -> list[Check]:
     """Every line of the table, in its order."""
     return [
         *source.CHECKS, *data_checks.CHECKS, *joint_identities.CHECKS, *methods.checks(), *identities.CHECKS,
-        *derivative_methods.CHECKS, *variants.CHECKS, *engines.CHECKS,
+        *force_checks.CHECKS, *derivative_methods.CHECKS, *variants.CHECKS, *engines.CHECKS,
     ]  # fmt: skip
 
 
