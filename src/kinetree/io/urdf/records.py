@@ -45,6 +45,10 @@ DYNAMICS = names_in("urdf")  # and ours
 _ENDS = ("parent", "child")
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 _SHORTEST = 1e-6  # of a direction or a quaternion that says anything
+_XACRO = (
+    "//*[contains(namespace-uri(), 'xacro') or contains(local-name(), 'xacro') "
+    "or @*[contains(., '${') or contains(., '$(')]]"
+)
 _UNIT = 1e-3  # off a quaternion's length, beyond which that is no matter of rounding
 # Stands for mass properties that could not be read: enough to resist any joint.
 UNKNOWN_MASS = Mass(1.0, np.full(3, np.nan), np.eye(3))
@@ -193,13 +197,10 @@ def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], stat
 
 
 def _refuse_xacro(document: Document) -> None:
-    for element in document.root.element.iter():
-        tag = element.tag if isinstance(element.tag, str) else ""
-        if "xacro" in tag or any("${" in value or "$(" in value for value in element.attrib.values()):
-            found = tag.split("}")[-1] if "xacro" in tag else f"<{tag}> with an expression ${{...}}"
-            raise document.node(element).fail(
-                f"this is a xacro macro file (found {found}); expand it first: {expanded(document.path)}", code="xacro"
-            )
+    for element in document.root.element.xpath(_XACRO)[:1]:
+        found = element.tag.split("}")[-1] if "xacro" in element.tag else f"<{element.tag}> with an expression ${{...}}"
+        message = f"this is a xacro macro file (found {found}); expand it first: {expanded(document.path)}"
+        raise document.node(element).fail(message, code="xacro")
 
 
 def _unique(kind: str, name: str, node: Node, earlier: dict) -> bool:
@@ -309,7 +310,8 @@ def _shape(node: Node, role: str, context: _Context) -> Geometry | None:
     """A shape posed in its link; None if it is left out. Meshes that are not found keep the name in the file."""
     geometry, notes, origin = node.child("geometry", required=True), context.notes, _origin(node, context)
     inside = geometry.all_children()
-    found = [(kind, child) for kind in SHAPES for child in geometry.children(kind)]
+    geometry.read_children.update(SHAPES)
+    found = [(child.tag, child) for child in inside if child.tag in SHAPES]
     common = {"role": role, "name": node.text("name", "")}
     if len(inside) == 1 and not found:  # one that only other programs know, such as the endless plane
         [shape] = inside

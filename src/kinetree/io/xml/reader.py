@@ -326,7 +326,7 @@ class Node:
 
     def children(self, tag: str) -> list[Node]:
         self.read_children.add(tag)
-        return [child for child in self.all_children() if child.tag == tag]
+        return [self.document.node(child) for child in self.element.iterchildren(tag)]
 
     def child(self, tag: str, required: bool = False) -> Node | None:
         """Return the only child of this tag, or None."""
