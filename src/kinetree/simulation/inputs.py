@@ -86,7 +86,7 @@ class BoundInputs:
         self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
         self.controlled = controller is not None
         # Discontinuous signals are sampled at the beginning of a step: its end belongs to the next one.
-        control = control_parts(model, inputs.control)
+        control = [] if inputs.control is None else control_parts(model, inputs.control)
         for what, entries, source in control:
             if not _takes_the_state(source):
                 _check_signature(what, source, "u(t)", f"({entries.stop - entries.start},)", (0.0,), " (or u(t, q, v))")
@@ -97,7 +97,8 @@ class BoundInputs:
         )
         self._control = [(*part[:2], source) for part, source in zip(control, sources, strict=True)]
         self._control_of_state = any(_takes_the_state(source) for source in sources)
-        self._u = self._inputs_at(0.0) if not any(map(callable, sources)) else (np.zeros(self._nu),)
+        fixed = self._nu and not any(map(callable, sources))
+        self._u = self._inputs_at(0.0) if fixed else (np.zeros(self._nu),)
         self._f_ext = f_ext
         self._changes_forces = components.having("joint_forces")
         of_state = self.controlled or self.wrench_of_state or self._changes_forces or self._control_of_state
@@ -109,8 +110,7 @@ class BoundInputs:
         wrenches = self._wrench_source(f_ext)
         self.f_ext = (lambda t: time_argument(model, t) + wrenches(t)) if model.time_dependent else wrenches
         if self._nu:
-            fixed = self._control_of_state or not any(map(callable, sources))
-            before, u = self.f_ext, (lambda t: self._u) if fixed else self._inputs_at
+            before, u = self.f_ext, (lambda t: self._u) if fixed or self._control_of_state else self._inputs_at
             self.f_ext = lambda t: before(t) + u(t)
 
     def check_delays(self, dt: float | None) -> None:

@@ -227,7 +227,8 @@ class Simulation:
             Ctrl-C, and what the user's own code raises, come through with ``error.trajectory``, too.
         """
         end = self.time + number("simulate: duration", duration, A_TIME, above=0.0)
-        refuse_endless(self._plan.steps_per_second, duration, self._method, self.notes)
+        if self._plan.steps_per_second:
+            refuse_endless(self._plan.steps_per_second, duration, self._method, self.notes)
         self._check_room(end)
         bar = Progress("simulating", end, progress, is_time=True)
         self._since = time.perf_counter()
@@ -483,7 +484,8 @@ class Simulation:
         acting = TAU
         if self._plan.constraints is not None:
             acting = TAU + self._plan.constraints.reactions(self.model, T, Q, V, TAU, wrenches)
-        closed = remaining_rows(self.model)  # velocities obey them to the order of the method only
+        # Velocities obey loops to the order of the method only.
+        closed = self.model.constraints and remaining_rows(self.model)
         dynamics = system.function("forward_dynamics", checks=checks and not closed)
         return Trajectory(
             time=T,
@@ -502,7 +504,7 @@ class Simulation:
             events=self.events,
             model=self.model,
             metadata=self._metadata(T, wrenches, ended),
-            extra=internal_channels(self.model, T, X, U),
+            extra=() if X is U is None else internal_channels(self.model, T, X, U),
             provenance=provenance(*self._origin),
         )
 
