@@ -7,11 +7,12 @@ import functools
 import time
 from collections.abc import Mapping, Sequence
 from operator import methodcaller
+from types import MappingProxyType
 
 import numpy as np
 
 from kinetree.algorithms.spec import Spec
-from kinetree.arguments import a_model, a_truth_value, checked, choice, some_names
+from kinetree.arguments import a_model, a_truth_value, checked, some_names
 from kinetree.compiler.array_calls import ArrayCalls
 from kinetree.compiler.fused import CHOICES, canonical, flattened, packing, resolved
 from kinetree.compiler.parameters import fitting, given_numbers, params_as_input, params_of
@@ -285,6 +286,12 @@ class Function(ArrayCalls):
         other._made_of = self
         return other
 
+    def declared(self, more: Mapping = MappingProxyType({}), **changes) -> Spec:
+        """The declaration of another function of the arrays that this one takes, and of ``more``."""
+        present = {name: self.spec.optional[name] for name in self._present}
+        inputs = MappingProxyType({**self.spec.inputs, **present, **more})
+        return dataclasses.replace(self.spec, inputs=inputs, optional=MappingProxyType({}), **changes)
+
     @property
     def program(self):
         """The straight-line program that is compiled."""
@@ -331,13 +338,7 @@ class StatewiseFunction(Function):
         self.base = base
         self.values = values
         program = base.program
-        optional = {name: base.spec.optional[name] for name in base.input_names[len(base.spec.inputs) :]}
-        spec = dataclasses.replace(
-            base.spec,
-            inputs={**base.spec.inputs, **optional, "parameters": (program.params,)},
-            optional={},
-            function=self._interpreted,
-        )
+        spec = base.declared({"parameters": (program.params,)}, function=self._interpreted)
         super().__init__(spec, base.model, (), base.static, base.checks, base.threads)
         params = params_of(program, turned)
         self.params = {np.dtype(t): np.ascontiguousarray(params, t) for t in (np.float64, np.float32)}
@@ -452,6 +453,4 @@ def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:
             raise TypeError(
                 f"{spec.name} has no keyword argument {name!r}; it takes {', '.join(spec.static) or 'none'}"
             )
-        if name in CHOICES:
-            choice(name, value, CHOICES[name], spec.name)
-        canonical(model, name, value)
+        canonical(model, name, value, spec.name)

@@ -19,7 +19,7 @@ from kinetree.algorithms.joint_sets import forward_joints
 from kinetree.algorithms.kinematics import KINDS, REFERENCES
 from kinetree.algorithms.shared_results import SHARED_RESULTS
 from kinetree.algorithms.spec import ALGORITHMS, Spec
-from kinetree.arguments import a_model
+from kinetree.arguments import a_model, choice
 from kinetree.content import from_library
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
 from kinetree.native.c_names import identifier, identifiers
@@ -30,7 +30,7 @@ LONGEST = 96
 """Characters of a fused function's name; the rest of a longer list is counted, and a part of its hash stands for it."""
 
 
-def canonical(model, name: str, value: object) -> object:
+def canonical(model, name: str, value: object, where: str = "") -> object:
     """A static choice in the form that functions keep: hashable, and the same for all ways to say it.
 
     Parameters
@@ -40,10 +40,12 @@ def canonical(model, name: str, value: object) -> object:
         The static argument.
     value : object
         A frame is known by its name, joints (``forward``) by their numbers in ascending order.
+    where : str
+        What it is a choice of, for errors.
 
     Raises
     ------
-    UnknownNameError, DuplicateNameError
+    UnknownNameError, DuplicateNameError, ArgumentError
 
     Examples
     --------
@@ -55,7 +57,7 @@ def canonical(model, name: str, value: object) -> object:
         return model.frame(value).name
     if name == "forward":
         return forward_joints(model, value)
-    return value
+    return choice(name, value, CHOICES[name], where) if name in CHOICES else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +151,13 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
     used = set()
     for text in names:
         spec, own = parsed(model, text)
-        used.update(name for name in spec.static if name in static and name not in own)
-        chosen = {name: own.get(name, static.get(name)) for name in spec.static if name in own or name in static}
+        shared = {name: static[name] for name in spec.static if name in static and name not in own}
+        used |= shared.keys()
+        chosen = own | shared
         missing = [name for name in spec.static if name not in chosen]
         if missing:
             raise TypeError(_missing(spec, text, own, missing))
-        for name, value in chosen.items():
-            if name in CHOICES and value not in CHOICES[name]:
-                raise unknown_name(name, value, CHOICES[name], spec.name)
-        chosen = {name: canonical(model, name, value) for name, value in chosen.items()}
+        chosen = {name: canonical(model, name, value, spec.name) for name, value in chosen.items()}
         quantity = Quantity(text, spec.name, tuple(sorted(chosen.items())))
         before = found.setdefault((quantity.name, quantity.static), quantity)
         if before is not quantity:
@@ -200,10 +200,10 @@ def parsed(model, text: str) -> tuple[Spec, dict[str, str]]:
             canonical(model, "forward", rest)
             break
         head, colon, last = rest.rpartition(":")
-        choice = next((c for c in spec.static if c not in own and last in CHOICES.get(c, ())), None)
-        if choice is None:
+        chosen = next((c for c in spec.static if c not in own and last in CHOICES.get(c, ())), None)
+        if chosen is None:
             _refuse(model, spec, text, rest, head, last)
-        own[choice] = last
+        own[chosen] = last
         rest = head
     return spec, own
 

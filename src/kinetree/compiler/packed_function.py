@@ -92,17 +92,9 @@ class PackedFunction(Function):
         self.whole = whole
         self.places = dict(zip(whole.output_names, places, strict=True))
         self._first = [_first_places(part, len(v)) for part, v in zip(places, values, strict=True)]
-        optional = {name: whole.spec.optional[name] for name in whole.input_names[len(whole.spec.inputs) :]}
-        spec = dataclasses.replace(
-            whole.spec,
-            name=f"{whole.spec.name}_packed",
-            inputs=MappingProxyType({**whole.spec.inputs, **optional}),
-            optional=MappingProxyType({}),
-            outputs=MappingProxyType(
-                {name: (padded_length(len(part)),) for name, part in zip(whole.output_names, values, strict=True)}
-            ),
-            function=self._interpreted,
-        )
+        lengths = {name: (padded_length(len(part)),) for name, part in zip(whole.output_names, values, strict=True)}
+        name, outputs = f"{whole.spec.name}_packed", MappingProxyType(lengths)
+        spec = whole.declared(name=name, outputs=outputs, function=self._interpreted)
         super().__init__(spec, whole.model, (), whole.static, whole.checks, whole.threads)
         self.structure_model, self._numbers = whole.structure_model, whole._numbers
         self._packed_program = packed_program(program)
