@@ -165,13 +165,9 @@ class WorldFree(CoordinateMap):
 
     def shift(self, q, v):
         out = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), 6), np.result_type(q, v))
-        out[..., 3:] = _carried(q, v)
+        # The linear acceleration of the origin has it, the derivative of its body components has not: R (w x v).
+        out[..., 3:] = (rotation_matrix(q[..., 3:]) @ np.cross(v[..., :3], v[..., 3:])[..., None])[..., 0]
         return out
-
-
-def _carried(q, v):
-    """R (w x v): what the linear acceleration of the origin has and the derivative of its body components has not."""
-    return (rotation_matrix(q[..., 3:]) @ np.cross(v[..., :3], v[..., 3:])[..., None])[..., 0]
 
 
 class BallRpy(CoordinateMap):

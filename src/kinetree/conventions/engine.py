@@ -111,19 +111,18 @@ class Engine:
 
     def T(self, q):
         """The matrix (..., nv there, nv) with ``v_there = T v``."""
-        q = self._array("q", q, self.model.nq)
-        T = np.zeros((*q.shape[:-1], self.nv_there, self.model.nv), q.dtype)
-        for pair in self.pairs:
-            T[..., pair.v_there, pair.v] = pair.coordinate_map.T(q[..., pair.q])
-        return T
+        return self._matrix(q, "T", "v_there", "v")
 
     def T_inverse(self, q):
         """Its left inverse (..., nv, nv there)."""
-        q = self._array("q", q, self.model.nq)
-        T = np.zeros((*q.shape[:-1], self.model.nv, self.nv_there), q.dtype)
+        return self._matrix(q, "T_inverse", "v", "v_there")
+
+    def _matrix(self, q, member: str, rows: str, columns: str):
+        q, sizes = self._array("q", q, self.model.nq), {"v": self.model.nv, "v_there": self.nv_there}
+        out = np.zeros((*q.shape[:-1], sizes[rows], sizes[columns]), q.dtype)
         for pair in self.pairs:
-            T[..., pair.v, pair.v_there] = pair.coordinate_map.T_inverse(q[..., pair.q])
-        return T
+            out[..., getattr(pair, rows), getattr(pair, columns)] = getattr(pair.coordinate_map, member)(q[..., pair.q])
+        return out
 
     def v_to(self, q, v):
         """Velocities there, (..., nv there)."""

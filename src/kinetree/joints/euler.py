@@ -26,10 +26,9 @@ class _SuccessiveRotations(Joint):
 
     nq = nv = 3
 
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The axes as numbers 0, 1, 2, first rotation first."""
-        raise NotImplementedError
+    axes: tuple[int, ...]  # as numbers 0, 1, 2, first rotation first
+    regroupable = ("m",)
+    position_units, velocity_units = ("rad",) * 3, ("rad/s",) * 3
 
     def rotations(self, q):
         """One coordinate rotation per axis."""
@@ -61,18 +60,6 @@ class _SuccessiveRotations(Joint):
             c = E_k @ c + w.cross(turn)
             w = w + turn
         return Motion(c, Vector3.zero())
-
-    @property
-    def regroupable(self) -> tuple[str, ...]:
-        return ("m",)
-
-    @property
-    def position_units(self):
-        return ("rad",) * self.nq
-
-    @property
-    def velocity_units(self):
-        return ("rad/s",) * self.nv
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,6 +154,7 @@ class Universal(_SuccessiveRotations):
     axes = (0, 1)
     position_names = ("angle x", "angle y")
     velocity_names = ("rate x", "rate y")
+    position_units, velocity_units = ("rad",) * 2, ("rad/s",) * 2
 
     def random(self, rng):
         return [float(x) for x in rng.uniform(-math.pi, math.pi, 2)]

@@ -47,7 +47,9 @@ class Assembly:
         self.bodies = builder._bodies
         for body in self.bodies.values():
             if body.parent != WORLD and body.parent not in self.bodies:
-                raise _unknown_parent(builder, body)
+                hint = unknown_name("body", body.parent, [WORLD, *self.bodies], f"model {builder.name!r}")
+                message = f"body {body.name!r} hangs on an unknown parent: {hint}"
+                raise TopologyError(message, body=body.name, parent=body.parent)
         order = regular_order({body.name: body.parent for body in self.bodies.values()}, WORLD)
         # Of every body: the body of the model that includes it, and the transform from there.
         self.host: dict[str, tuple[str, Transform]] = {WORLD: (WORLD, Transform.identity())}
@@ -121,9 +123,3 @@ class Assembly:
                 if name in self.welded:
                     raise ModelError(f"{c}: joint {name!r} is fixed", joint=name)
         return self.builder._constraints
-
-
-def _unknown_parent(builder: ModelBuilder, body: AddedBody) -> TopologyError:
-    known = [WORLD, *builder._bodies]
-    hint = unknown_name("body", body.parent, known, f"model {builder.name!r}")
-    return TopologyError(f"body {body.name!r} hangs on an unknown parent: {hint}", body=body.name, parent=body.parent)

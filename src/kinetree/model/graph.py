@@ -7,7 +7,7 @@ consists of names, and of the predecessor and the successor of each joint. From 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -344,32 +344,20 @@ class MechanismGraph:
 
     def _search(self, without: Collection[str], depth_first: bool) -> Iterator[tuple[Arc, str]]:
         """The joints by which a search from the base first meets each body, and that body."""
-        seen = {self.base}
-        if depth_first:
-            stack = [iter(self._at[self.base])]
-            path = [self.base]
-            while stack:
-                for arc in stack[-1]:
-                    body = self.neighbor(arc, path[-1])
-                    if arc.joint not in without and body not in seen:
-                        seen.add(body)
-                        yield arc, body
-                        stack.append(iter(self._at[body]))
-                        path.append(body)
-                        break
-                else:
-                    stack.pop()
-                    path.pop()
-            return
-        queue = deque([self.base])
-        while queue:
-            here = queue.popleft()
-            for arc in self._at[here]:
+        seen, open_bodies = {self.base}, deque([(self.base, iter(self._at[self.base]))])
+        close = open_bodies.pop if depth_first else open_bodies.popleft
+        while open_bodies:
+            here, arcs = open_bodies[-1 if depth_first else 0]
+            for arc in arcs:
                 body = self.neighbor(arc, here)
                 if arc.joint not in without and body not in seen:
                     seen.add(body)
                     yield arc, body
-                    queue.append(body)
+                    open_bodies.append((body, iter(self._at[body])))
+                    if depth_first:
+                        break
+            else:
+                close()
 
     def _groups(self, joints: Iterable[str]) -> Groups:
         groups = Groups(self.bodies)
@@ -456,14 +444,8 @@ def _names(value, what: str) -> list[str]:
     return list(value)
 
 
-def _twice(names: Sequence[str]) -> list[str]:
-    seen: set[str] = set()
-    again = []
-    for name in names:
-        if name in seen and name not in again:
-            again.append(name)
-        seen.add(name)
-    return again
+def _twice(names: Iterable[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:

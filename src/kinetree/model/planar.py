@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from kinetree.spatial import (
     rotation_from_matrix,
 )
 from kinetree.spatial.algebra import PLANAR
-from kinetree.spatial.vectors import Immutable
 
 _SAME = 1e-9  # directions that differ by less are the same; files give axes with some ten digits
 _STATES = 3  # positions at which a joint's motion is looked at
@@ -310,7 +309,8 @@ class PlanarModel(Model):
         return f"<PlanarModel {self.name!r}: {self.nb - 1} moving bodies, nq={self.nq}, nv={self.nv}>"
 
 
-class PlanarJoint(Immutable, SameCoordinates, Joint):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PlanarJoint(SameCoordinates, Joint):
     """A joint seen in the plane: planar transform and motions; q and v are those of the joint.
 
     Parameters
@@ -321,11 +321,9 @@ class PlanarJoint(Immutable, SameCoordinates, Joint):
         From the coordinates of its predecessor and successor to axes whose first two are in the plane.
     """
 
-    __slots__ = ("after", "before", "joint")
-
-    def __init__(self, joint: Joint, before: Rotation, after: Rotation) -> None:
-        for name, value in (("joint", joint), ("before", before), ("after", after)):
-            object.__setattr__(self, name, value)
+    joint: Joint
+    before: Rotation
+    after: Rotation
 
     def __repr__(self) -> str:
         turns = [R.matrix.rows for R in (self.before, self.after) if not isinstance(R, IdentityRotation)]
@@ -375,7 +373,8 @@ class PlanarJoint(Immutable, SameCoordinates, Joint):
 of_the_joint(PlanarJoint, "kind", "constant_subspace", "time_dependent", "rheonomic")
 
 
-class PlanarFrame(Immutable):
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanarFrame:
     """A named frame fixed to a body of a planar model.
 
     Parameters
@@ -386,14 +385,9 @@ class PlanarFrame(Immutable):
         From body to frame coordinates.
     """
 
-    __slots__ = ("X_FB", "body", "name")
-
-    def __init__(self, name: str, body: int, X_FB: PlanarTransform) -> None:
-        for what, value in (("name", name), ("body", body), ("X_FB", X_FB)):
-            object.__setattr__(self, what, value)
-
-    def __repr__(self) -> str:
-        return f"PlanarFrame({self.name!r}, {self.body})"
+    name: str
+    body: int
+    X_FB: PlanarTransform = field(repr=False)
 
     @property
     def R_BF(self) -> np.ndarray:
