@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion, by_columns, refuse
-from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble, writers
+from kinetree.spatial.motion import Force, Motion, by_columns
+from kinetree.spatial.vectors import Entrywise, Matrix3, Symmetric3, Vector3, assemble, refuse, writers
 
 
-class ArticulatedInertia(Quantity):
+class ArticulatedInertia(Entrywise):
     """Apparent inertia of a body that is part of a mechanism: a symmetric map from motions to forces.
 
     Parameters
@@ -29,6 +29,7 @@ class ArticulatedInertia(Quantity):
     """
 
     __slots__ = ("M", "H", "I")
+    MAPS = "Motion"
 
     def __init__(self, M: Symmetric3, H: Matrix3, I: Symmetric3):
         _inertia_M(self, M)
@@ -64,21 +65,6 @@ class ArticulatedInertia(Quantity):
             Matrix3(((a, b - h.z, c + h.y), (d + h.z, e, f - h.x), (g - h.y, k + h.x, l))),
             self.I + body.I,
         )
-
-    def __sub__(self, other):
-        if other.__class__ is not ArticulatedInertia:
-            raise refuse(self, "-", other, "ArticulatedInertia - ArticulatedInertia")
-        return ArticulatedInertia(self.M - other.M, self.H - other.H, self.I - other.I)
-
-    def __neg__(self):
-        return ArticulatedInertia(-self.M, -self.H, -self.I)
-
-    def __mul__(self, scale):
-        if isinstance(scale, Quantity):
-            raise refuse(self, "*", scale, "ArticulatedInertia * scalar, ArticulatedInertia @ Motion")
-        return ArticulatedInertia(self.M * scale, self.H * scale, self.I * scale)
-
-    __rmul__ = __mul__
 
     def __matmul__(self, motion: Motion) -> Force:
         """``I^A v = (I w + H v, M v + H^T w)`` (36m + 30a; Featherstone table A.4)."""

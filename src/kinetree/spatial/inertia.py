@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.spatial.motion import Force, Motion, by_columns, refuse
-from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble, writers
+from kinetree.spatial.motion import Force, Motion, by_columns
+from kinetree.spatial.vectors import Entrywise, Matrix3, Symmetric3, Vector3, assemble, refuse, writers
 
 
-class Inertia(Quantity):
+class Inertia(Entrywise):
     """Spatial inertia of a rigid body about the origin of a frame.
 
     Parameters
@@ -32,6 +32,7 @@ class Inertia(Quantity):
     """
 
     __slots__ = ("m", "h", "I", "_second_moments")
+    MAPS = "Motion"
 
     def __init__(self, m, h: Vector3, I: Symmetric3, second_moments: Symmetric3 | None = None):
         _inertia_m(self, m)
@@ -97,21 +98,6 @@ class Inertia(Quantity):
                 return other.plus_rigid(self)
             raise refuse(self, "+", other, "Inertia + Inertia, Inertia + ArticulatedInertia")
         return Inertia(self.m + other.m, self.h + other.h, self.I + other.I)
-
-    def __sub__(self, other):
-        if other.__class__ is not Inertia:
-            raise refuse(self, "-", other, "Inertia - Inertia")
-        return Inertia(self.m - other.m, self.h - other.h, self.I - other.I)
-
-    def __neg__(self):
-        return Inertia(-self.m, -self.h, -self.I)
-
-    def __mul__(self, scale):
-        if isinstance(scale, Quantity):
-            raise refuse(self, "*", scale, "Inertia * scalar, Inertia @ Motion")
-        return Inertia(self.m * scale, self.h * scale, self.I * scale)
-
-    __rmul__ = __mul__
 
     def __matmul__(self, motion: Motion) -> Force:
         """``I v = (I w + h x v, m v - h x w)`` (24m + 18a; Featherstone table A.4)."""

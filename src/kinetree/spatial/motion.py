@@ -9,13 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.spatial.columns import Columns
-from kinetree.spatial.vectors import Quantity, Vector3, assemble, writers
-
-
-def refuse(left, operation: str, right, allowed: str) -> TypeError:
-    """The error for an operation that has no meaning in the algebra."""
-    names = type(left).__name__, type(right).__name__
-    return TypeError(f"{names[0]} {operation} {names[1]} has no meaning. Allowed: {allowed}.")
+from kinetree.spatial.vectors import Quantity, Vector3, assemble, refuse, writers
 
 
 def by_columns(function, left, operation: str, right, allowed: str, kind: type | None = None) -> Columns:

@@ -14,11 +14,11 @@ from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.columns import Columns
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion, SpatialVector, by_columns, refuse
+from kinetree.spatial.motion import Force, Motion, SpatialVector, by_columns
 from kinetree.spatial.rotation import AxialRotation
 from kinetree.spatial.scalar import is_zero, sincos
 from kinetree.spatial.transform import Transform
-from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble, writers
+from kinetree.spatial.vectors import Entrywise, Matrix3, Quantity, Symmetric3, Vector3, assemble, refuse, writers
 
 
 class Vector2(Quantity):
@@ -222,7 +222,7 @@ class PlanarForce(_PlanarVector):
         return Force(Vector3(0.0, 0.0, self.angular), Vector3(*self.linear, 0.0))
 
 
-class PlanarInertia(Quantity):
+class PlanarInertia(Entrywise):
     """Planar inertia of a rigid body: four numbers (Featherstone eq. 2.78).
 
     Parameters
@@ -236,6 +236,7 @@ class PlanarInertia(Quantity):
     """
 
     __slots__ = ("m", "h", "I")
+    MAPS = "PlanarMotion"
 
     def __init__(self, m, h: Vector2, I):
         _inertia_m(self, m)
@@ -264,13 +265,6 @@ class PlanarInertia(Quantity):
         if other.__class__ is not PlanarInertia:
             raise refuse(self, "+", other, "PlanarInertia + PlanarInertia")
         return PlanarInertia(self.m + other.m, self.h + other.h, self.I + other.I)
-
-    def __mul__(self, scale):
-        if isinstance(scale, Quantity):
-            raise refuse(self, "*", scale, "PlanarInertia * scalar, PlanarInertia @ PlanarMotion")
-        return PlanarInertia(self.m * scale, self.h * scale, self.I * scale)
-
-    __rmul__ = __mul__
 
     def __matmul__(self, motion: PlanarMotion) -> PlanarForce:
         """``(I w + h x v, m v + w z x h)``."""

@@ -8,10 +8,10 @@ from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.columns import Columns
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion, refuse
+from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.rotation import AxialRotation, IdentityRotation, Rotation
 from kinetree.spatial.scalar import is_zero
-from kinetree.spatial.vectors import Quantity, Symmetric3, Vector3, assemble, writers
+from kinetree.spatial.vectors import Quantity, Symmetric3, Vector3, assemble, refuse, writers
 
 _ALLOWED = "Transform @ Motion, Force, Inertia, ArticulatedInertia, AccelerationField or Transform"
 

@@ -5,6 +5,7 @@ The classes are immutable, so components may be shared freely.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -30,10 +31,13 @@ class Immutable:
     def __delattr__(self, name: str) -> None:
         raise FrozenInstanceError(f"{type(self).__name__} is immutable, so {name} cannot be deleted")
 
-    def __repr__(self) -> str:
-        """The class, and the values that make another one."""
+    def _values(self) -> list:
+        """The values that make another one: those of the slots whose names have no underscore."""
         slots = (name for kind in reversed(type(self).__mro__) for name in vars(kind).get("__slots__", ()))
-        return f"{type(self).__name__}({', '.join(repr(getattr(self, name)) for name in slots if name[0] != '_')})"
+        return [getattr(self, name) for name in slots if name[0] != "_"]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._values()))})"
 
     def __setstate__(self, state: tuple) -> None:
         """Fill in the values of a copy or a pickle."""
@@ -46,6 +50,36 @@ class Quantity(Immutable):
 
     __slots__ = ()
     __array_ufunc__ = None
+
+
+def refuse(left, operation: str, right, allowed: str) -> TypeError:
+    """The error for an operation that has no meaning in the algebra."""
+    names = type(left).__name__, type(right).__name__
+    return TypeError(f"{names[0]} {operation} {names[1]} has no meaning. Allowed: {allowed}.")
+
+
+class Entrywise(Quantity):
+    """Base of linear maps whose differences and multiples are those of their values; ``MAPS`` names the arguments."""
+
+    __slots__ = ()
+    MAPS = "Vector3"
+
+    def __sub__(self, other):
+        if other.__class__ is not self.__class__:
+            name = type(self).__name__
+            raise refuse(self, "-", other, f"{name} - {name}")
+        return self.__class__(*map(operator.sub, self._values(), other._values()))
+
+    def __neg__(self):
+        return self.__class__(*map(operator.neg, self._values()))
+
+    def __mul__(self, scale):
+        if isinstance(scale, Quantity):
+            name = type(self).__name__
+            raise refuse(self, "*", scale, f"{name} * scalar, {name} @ {self.MAPS}")
+        return self.__class__(*(x * scale for x in self._values()))
+
+    __rmul__ = __mul__
 
 
 def writers(kind: type) -> list:
@@ -289,7 +323,7 @@ class Matrix3(Quantity):
 (_matrix_rows,) = writers(Matrix3)
 
 
-class Symmetric3(Quantity):
+class Symmetric3(Entrywise):
     """A symmetric 3x3 matrix, stored as its lower triangle row by row.
 
     Parameters
@@ -347,30 +381,6 @@ class Symmetric3(Quantity):
             self.yz + other.yz,
             self.zz + other.zz,
         )
-
-    def __sub__(self, other):
-        if other.__class__ is not Symmetric3:
-            return NotImplemented
-        return Symmetric3(
-            self.xx - other.xx,
-            self.xy - other.xy,
-            self.yy - other.yy,
-            self.xz - other.xz,
-            self.yz - other.yz,
-            self.zz - other.zz,
-        )
-
-    def __neg__(self):
-        return Symmetric3(-self.xx, -self.xy, -self.yy, -self.xz, -self.yz, -self.zz)
-
-    def __mul__(self, scale):
-        if isinstance(scale, Quantity):
-            return NotImplemented
-        return Symmetric3(
-            self.xx * scale, self.xy * scale, self.yy * scale, self.xz * scale, self.yz * scale, self.zz * scale
-        )
-
-    __rmul__ = __mul__
 
     def __matmul__(self, other):
         if other.__class__ is Vector3:
