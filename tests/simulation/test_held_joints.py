@@ -151,14 +151,16 @@ def test_locked_under_runge_kutta():
 
 
 def test_reduced_steps_say_what_they_do_not_take():
-    """Couplings to the joint and planar models, for others than semi-implicit Euler, which takes both."""
+    """Couplings to a prescribed joint and planar models, for others than semi-implicit Euler, which takes both."""
     whole, model = arm(), cart_pole()
     master = whole.couplings[0].master
     flat = kt.models.double_pendulum().planar()
     for robot, name, what in ((whole, master, "couplings"), (flat, "elbow", "planar")):
         with pytest.raises(SimulationError, match=what):
-            kt.simulate(locking(robot, name), duration=0.01, integrator="rk4")
-        assert len(kt.simulate(locking(robot, name), duration=0.01, integrator="semi_implicit")) == 11
+            kt.simulate(moving(robot, name, 0.0), duration=0.01, integrator="rk4")
+        assert len(kt.simulate(moving(robot, name, 0.0), duration=0.01, integrator="semi_implicit")) == 11
+        locked = kt.simulate(locking(robot, name), duration=0.01, integrator="rk4")
+        assert np.ptp(locked.q[:, robot.q_index(name)]) == 0.0
     kick = kt.Event(lambda t, q, v: t - 0.0105, action=lambda t, q, v: (q, v + 1.0), name="kick")
     run = kt.simulate(locking(model, "rail"), duration=0.02, integrator="rk4", events=kick)
     assert run.v[-1, 0] == 0.0 == run.q[-1, 0]  # a lock takes what an event gives
@@ -185,5 +187,25 @@ def test_what_cannot_be_is_refused():
         top = kt.ModelBuilder("top")
         top.add_body("body", joint=kt.joints.Spherical(), joint_name="joint", mass=1.0, inertia=np.eye(3))
         moving(top.build(), "joint", 0.0)
-    with pytest.raises(SimulationError, match="lock of 'rail'.*adaptive.*semi_implicit"):
-        kt.simulate(locking(model, ("rail",)), duration=0.1, integrator="adaptive")
+    with pytest.raises(SimulationError, match="prescribed motion of 'rail'.*adaptive.*semi_implicit"):
+        kt.simulate(moving(model, "rail", SWING), duration=0.1, integrator="adaptive")
+    kick = kt.Event(lambda t, q, v: t - 0.05, action=lambda t, q, v: (q, v + 1.0), name="kick")
+    with pytest.raises(SimulationError, match="lock of 'rail'.*event 'kick'.*fixed"):
+        kt.simulate(locking(model, "rail"), duration=0.1, integrator="adaptive", events=kick)
+
+
+@pytest.mark.parametrize("integrator", ["adaptive", "generalized_alpha", "Radau"])
+def test_locks_are_kept_by_every_method(integrator):
+    """Adaptive ones too: the motion of the model of surgery, the force of hybrid dynamics, the balance of energy."""
+    whole = arm()
+    name, q = whole.joint_names[3], START.copy()
+    method = kt.integrators.Adaptive("Radau", rtol=1e-9) if integrator == "Radau" else integrator
+    run = kt.simulate(locking(whole, name), q, duration=0.2, dt=2e-3, integrator=method)
+    to_held = StateMap(whole, held := kt.surgery.lock(whole, {name: q[3]}))
+    other = kt.simulate(held, to_held.q(q), duration=0.2, dt=2e-3, integrator=method)
+    assert (run.q[:, 3] == q[3]).all() and (run.v[:, 3] == 0.0).all()
+    assert to_held.q(run.q[-1]) == pytest.approx(other.q[-1], abs=1e-9 if method == "generalized_alpha" else 1e-7)
+    others = [x for x in whole.joint_names if x != name]
+    _, needed = kt.hybrid_dynamics(whole, run.q[50], run.v[50], np.zeros(9), np.zeros(9), forward=others)
+    assert run.energy_balance.others["force.locked joints"][50, 3] == pytest.approx(needed[3], rel=1e-9)
+    assert np.abs(run.energy_balance.remainder).max() < 1e-4

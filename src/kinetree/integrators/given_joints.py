@@ -1,31 +1,33 @@
-"""Locked and prescribed joints for any fixed step: it is made by a model that has only the other freedoms."""
+"""Prescribed joints for any fixed step, made by a model that has only the other freedoms; and locked joints."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.constraints import Lock
 from kinetree.errors import SimulationError
 from kinetree.forces.registry import POSITION_PARAMETERS
 from kinetree.integrators.dense import hermite
+from kinetree.integrators.joint_steps import INERTIA
 from kinetree.integrators.system import System, time_argument
-from kinetree.joints import Fixed, Prescribed
+from kinetree.joints import Prescribed
 from kinetree.model import Model
 from kinetree.model.builder import JOINT_DATA
 from kinetree.model.planar import PlanarModel
+from kinetree.state_kinematics import Kinematics
 
 PER_VELOCITY = tuple(what for what in JOINT_DATA if what not in POSITION_PARAMETERS)
 
 
-def reduced_model(model, rows, q):
-    """The model whose given coordinates are functions of time or constant, and the entries of q and v that remain.
+def reduced_model(model, rows):
+    """The model whose prescribed coordinates are functions of time, and the entries of q and v that remain.
 
     Parameters
     ----------
     model : Model
     rows : JointRows
-        Of which the locked and prescribed coordinates count.
-    q : (nq,) array
-        Positions of locked joints [rad or m].
+        Of which the prescribed coordinates count.
 
     Returns
     -------
@@ -36,38 +38,33 @@ def reduced_model(model, rows, q):
     Raises
     ------
     SimulationError
-        The model is planar, has gears, or a given joint leads another.
+        The model is planar, has gears, or a prescribed joint leads another.
     """
     if isinstance(model, PlanarModel):
         raise SimulationError(
-            f"simulate: model {model.name!r} is planar, where integrator='semi_implicit' alone takes locked and "
-            "prescribed joints; or simulate model.spatial."
+            f"simulate: model {model.name!r} is planar, where integrator='semi_implicit' alone takes prescribed "
+            "joints; or simulate model.spatial."
         )
-    given = {int(rows.master[m]): m for m in np.flatnonzero(rows.given)}
-    joints, X_T, no_q, no_v = list(model.joints), list(model.X_T), [], []
+    given = {int(rows.master[m]): m for m in rows.moving}
+    joints, no_q, no_v = list(model.joints), [], []
     for i in model.outward():
         entries = range(model.v_slice[i].start, model.v_slice[i].stop)
         if not any(k in given for k in entries):
             continue
         if any(model.joint_name(i) in c.joints for c in model.couplings) or model.geared:
             raise SimulationError(
-                f"simulate: joint {model.joint_name(i)!r} is locked or prescribed in a model with couplings to it, "
-                "or with gears: use integrator='semi_implicit' there.",
+                f"simulate: joint {model.joint_name(i)!r} is prescribed in a model with couplings to it, or "
+                "with gears: use integrator='semi_implicit' there.",
                 joint=model.joint_name(i),
             )
         first = model.q_slice[i].start
-        if all(k in given and rows.locked[given[k]] for k in entries):
-            X_T[i] = joints[i].transform(model.q_of(i, q.tolist())) @ X_T[i]
-            joints[i] = Fixed()
-            no_q += range(first, model.q_slice[i].stop)
-        else:
-            joints[i] = Prescribed(joints[i], [rows.motion[given[k]] if k in given else None for k in entries])
-            no_q += [first + n for n, k in enumerate(entries) if k in given]
+        joints[i] = Prescribed(joints[i], [rows.motion[given[k]] if k in given else None for k in entries])
+        no_q += [first + n for n, k in enumerate(entries) if k in given]
         no_v += [k for k in entries if k in given]
     position, velocity = (np.setdiff1d(np.arange(n), no) for n, no in ((model.nq, no_q), (model.nv, no_v)))
     changed = {what: np.asarray(getattr(model, what))[velocity] for what in PER_VELOCITY}
     changed |= {what: np.asarray(getattr(model, what))[position] for what in POSITION_PARAMETERS}
-    arguments = model._arguments() | changed | {"joints": joints, "X_T": X_T, "equipment": None, "geometry": None}
+    arguments = model._arguments() | changed | {"joints": joints, "equipment": None, "geometry": None}
     return Model(**arguments), position, velocity
 
 
@@ -76,13 +73,11 @@ class GivenJoints:
 
     Parameters
     ----------
-    method : type
-        Of the integrator.
+    method : callable
+        The integrator for a system.
     system : System
         Of the whole model.
     rows : JointRows
-    q : (nq,) array
-        Positions of locked joints [rad or m].
 
     Notes
     -----
@@ -90,12 +85,11 @@ class GivenJoints:
     keeps its order, and its stability; prescribed coordinates have the motion's values and rates.
     """
 
-    def __init__(self, method, system, rows, q) -> None:
+    def __init__(self, method, system, rows) -> None:
         self.system, self.rows = system, rows
-        model, self._position, self._velocity = reduced_model(system.model, rows, q)
+        model, self._position, self._velocity = reduced_model(system.model, rows)
         self._reduced = System(model, system.wrenches)
         self._inner, self._moves = method(self._reduced), bool(len(self._velocity))
-        self._locked = rows.master[rows.locked]
         self._skip = int(system.model.time_dependent)
         self.name, self.order = method.name, method.order
         for what in ("reset", "get_state", "set_state"):
@@ -111,7 +105,6 @@ class GivenJoints:
                 t, h, *self._own(q, v), lambda s: np.ascontiguousarray(tau(s)[self._velocity]),
                 lambda s: self._arrays(s, f_ext),
             )  # fmt: skip
-        v_next[self._locked] = 0.0
         self.rows.put(t + h, q_next, v_next)
         self._last = (t, q, v), (t + h, q_next, v_next), tau, f_ext
         return q_next, v_next
@@ -138,16 +131,53 @@ class GivenJoints:
         return (*time_argument(self._reduced.model, t), *f_ext(t)[self._skip :])
 
 
-def given_forces(system, rows, t, q, v, tau, arrays) -> np.ndarray:
-    """Forces on the independent velocities that make the given accelerations, (ny,) [N m or N]."""
-    from kinetree.integrators.joint_steps import INERTIA
+class LockedStep:
+    """A step of a model with locks, whose joints keep every bit of their positions, whatever an event gives them.
 
-    given, force = np.flatnonzero(rows.given), np.zeros(len(rows.master))
-    a = system.function("forward_dynamics", checks=False)(q, v, tau, *arrays)
-    wanted = np.zeros(len(rows.master))
-    for m, (_, _, acceleration) in rows.prescribed(t):
-        wanted[m] = acceleration
-    k = rows.master[given]
-    W = system.function(INERTIA, checks=False)(q, *arrays[: int(system.model.time_dependent)])[np.ix_(k, k)]
-    force[given] = np.linalg.solve(W, wanted[given] - a[k])
-    return force
+    Parameters
+    ----------
+    inner : object
+        The step of the model.
+    position, velocity : sequence of int
+        Entries of q and v of the locked joints.
+    """
+
+    def __init__(self, inner, position, velocity) -> None:
+        self._inner, self._position, self._velocity = inner, position, velocity
+
+    def __getattr__(self, name: str):
+        if name == "_inner":  # of an object that is being made from a pickle
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]."""
+        if v[self._velocity].any():
+            v = v.copy()
+            v[self._velocity] = 0.0
+        q_next, v_next = self._inner.step(t, h, q, v, tau, f_ext)
+        q_next[self._position], v_next[self._velocity] = q[self._position], 0.0
+        return q_next, v_next
+
+
+def given_forces(system, rows, t, q, v, tau, arrays) -> tuple[np.ndarray, np.ndarray]:
+    """Forces of locks and of prescribed motions on the independent velocities, (ny,) [N m or N]."""
+    spec = ALGORITHMS["forward_dynamics"].variants["multipliers"]
+    dynamics, moving = system.function(spec, checks=False), list(rows.moving)
+    locks, motions = np.zeros(len(rows.master)), np.zeros(len(rows.master))
+    if moving:
+        wanted = np.array([acceleration for _, (_, _, acceleration) in rows.prescribed(t)])
+        k = rows.master[moving]
+        W = system.function(INERTIA, checks=False)(q, *arrays[: int(system.model.time_dependent)])[np.ix_(k, k)]
+        motions[moving] = np.linalg.solve(W, wanted - dynamics(q, v, tau, *arrays)[0][k])
+        tau = tau.copy()
+        tau[k] += motions[moving]
+    if rows.locked.any():
+        multipliers, place = dynamics(q, v, tau, *arrays)[1], {k: m for m, k in enumerate(rows.master.tolist())}
+        first = 0
+        for c in system.model.constraints:
+            for n, k in enumerate(c.velocity_map(Kinematics(system.model, ())), first):
+                if isinstance(c, Lock):
+                    locks[place[k]] = multipliers[n]
+            first += c.count(system.model)
+    return locks, motions

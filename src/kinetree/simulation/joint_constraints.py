@@ -7,8 +7,8 @@ import numpy as np
 from kinetree.constraints import HardLimits, Lock, PrescribedMotion, StickingFriction
 from kinetree.errors import SimulationError
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.integrators.events import Occurrence
-from kinetree.integrators.given_joints import GivenJoints, given_forces
+from kinetree.integrators.events import Event, Occurrence
+from kinetree.integrators.given_joints import GivenJoints, LockedStep, given_forces
 from kinetree.integrators.joint_complementarity import JointComplementarity
 from kinetree.integrators.joint_constraints import KINDS, JointRows
 from kinetree.integrators.system import System, time_argument
@@ -29,6 +29,9 @@ class JointConstraints(Component):
     ----------
     constraints : sequence of Constraint
         Those of the model that steps solve for: `HANDLED`.
+    reduced : bool
+        For other methods than semi-implicit Euler: locks stay in the model, whose dynamics eliminate them, and steps
+        are made by a model without the prescribed freedoms.
 
     Notes
     -----
@@ -39,14 +42,19 @@ class JointConstraints(Component):
     name = "joints"
     is_built_in = True
 
-    def __init__(self, constraints) -> None:
-        self.constraints = tuple(constraints)
+    def __init__(self, constraints, reduced: bool = False) -> None:
+        self.constraints, self._reduced, self.method = tuple(constraints), reduced, None
         self.friction = any(isinstance(c, StickingFriction) for c in self.constraints)
         self.stops = any(isinstance(c, HardLimits) for c in self.constraints)
-        self.rows, self._dt, self._reduced, self._start = None, 1.0, False, None
+        self.rows, self._dt, self._start = None, 1.0, None
         self._log: list[tuple] = []  # of steps: (time of its end, entries (kind, energies of independent velocities))
         self._step = None
         self.occurrences: list[Occurrence] = []  # impacts at stops
+
+    @property
+    def locks_alone(self) -> bool:
+        """Whether nothing but locks is held, by the dynamics of the model as simulated."""
+        return self._reduced and all(isinstance(c, Lock) for c in self.constraints)
 
     @property
     def words(self) -> str:
@@ -69,8 +77,11 @@ class JointConstraints(Component):
         self.hard = [k for c in self.constraints if isinstance(c, HardLimits) for k in c.coordinates(model)]
         return left.replace(dry_friction=_changed(left.dry_friction, sticking, 0.0)) if sticking else left
 
-    def without_limits(self, model):
-        """The model without the limits that are hard."""
+    def completed(self, model):
+        """The model as simulated, without the limits that are hard, and with locks where its dynamics take them."""
+        locks = [c for c in self.constraints if isinstance(c, Lock)]
+        if self._reduced and locks:
+            return model.with_constraints(*locks)
         if not self.hard:
             return model
         infinite = {"lower": -np.inf, "upper": np.inf, "limit_stiffness": 0.0, "limit_damping": 0.0}
@@ -93,9 +104,10 @@ class JointConstraints(Component):
 
     def wrap(self, stepper, system):
         """The step that solves for all of it, instead of semi-implicit Euler's; or others for given motions alone."""
-        self._reduced = stepper.name != "semi_implicit"
         if self._reduced:
-            return GivenJoints(type(stepper), system, self.rows, self._start)
+            inner = GivenJoints(self.method, system, self.rows) if self.rows.moving else stepper
+            locked = self.rows.master[self.rows.locked]
+            return LockedStep(inner, self._locked_entries, locked) if len(locked) else inner
         self._step = JointComplementarity(system, self.rows, self._record_work, self._impacted, self.stops)
         return self._step
 
@@ -169,28 +181,38 @@ class JointConstraints(Component):
             pushed = () if wrenches is None else (np.ascontiguousarray(wrenches[n]),)
             arrays = (*time_argument(model, t), *pushed)
             if self._reduced:
-                force = given_forces(step.system, self.rows, t, q[n], v[n], tau[n], arrays)
-                for kind, which in (("locks", self.rows.locked), ("motions", self.rows.given & ~self.rows.locked)):
-                    found[kind][n, self.rows.master] = force * which
+                forces = given_forces(step.system, self.rows, t, q[n], v[n], tau[n], arrays)
+                for kind, force in zip(("locks", "motions"), forces, strict=True):
+                    found[kind][n, self.rows.master] = force
                 continue
             for kind, force in step.forces(t, self._dt, q[n], v[n], tau[n], arrays).items():
                 found[kind][n, self.rows.master] = force
         return found
 
 
-def requested(model) -> JointConstraints | None:
-    """The component for the constraints of a model; None if there are none for it."""
+def requested(model, integrator) -> JointConstraints | None:
+    """The component for the constraints of a model and a method, or "auto"; None if there are none for it."""
     constraints = [c for c in model.constraints if isinstance(c, HANDLED)]
-    return JointConstraints(constraints) if constraints else None
+    reduced = integrator != "auto" and integrator.name != "semi_implicit"
+    return JointConstraints(constraints, reduced) if constraints else None
 
 
-def refuse_methods(asked: JointConstraints, integrator: str) -> None:
+def refuse_methods(asked: JointConstraints, integrator: str, events=()) -> None:
     """Refuse what an integrator cannot do: friction and stops but for semi-implicit Euler, given motions adaptively."""
-    if integrator == "semi_implicit" or (integrator != "adaptive" and not (asked.friction or asked.stops)):
+    bounded = asked.friction or asked.stops
+    events = (events,) if isinstance(events, Event) else events
+    acting = [event for event in events if event.action is not None]
+    if integrator == "adaptive" and acting:
+        raise SimulationError(
+            f"simulate: {asked.words} beside event {acting[0].name!r}, whose action may move what is locked: adaptive "
+            "solvers have no step that stops it again. Use an integrator with fixed steps.",
+            integrator=integrator,
+        )
+    if integrator == "semi_implicit" or not (bounded or (integrator == "adaptive" and asked.rows.moving)):
         return
     raise SimulationError(
-        f"simulate: {asked.words}: locks and prescribed motions are part of fixed steps, hard limits and sticking "
-        f"friction of integrator 'semi_implicit' alone; integrator {integrator!r} has no such step. Use "
+        f"simulate: {asked.words}: prescribed motions are part of fixed steps, hard limits and sticking friction of "
+        f"integrator 'semi_implicit' alone; integrator {integrator!r} has no such step. Use "
         "integrator='semi_implicit'; or leave these constraints out of model.constraints, with soft stops and rounded "
         "friction instead, kinetree.surgery.lock, a model with kinetree.joints.Prescribed, or an Event.",
         integrator=integrator,

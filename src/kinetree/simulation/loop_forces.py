@@ -70,15 +70,15 @@ def requested_loops(model, method, others) -> LoopForces | None:
     Raises
     ------
     UnsupportedError
-        The method keeps them, but not beside locks, prescribed motions, friction or limits.
+        The method keeps them, but not beside prescribed motions, friction or limits.
     """
     left = remaining_rows(model)
     if not left or not getattr(method, "keeps_loops", False):
         return None
-    if others is not None:
+    if others is not None and not others.locks_alone:
         raise UnsupportedError(
             f"simulate: {left[0]} beside {others.words}: steps keep the one or the other. Take one of them out of "
-            "model.constraints; kinetree.surgery.lock merges the bodies of a locked joint.",
+            "model.constraints.",
             model=model.name,
         )
     return LoopForces(model)

@@ -83,7 +83,7 @@ def plan(model, q0, v0, x0, seed, dt: float, integrator, events=(), components=(
 
 def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
     integrator = integrator_of("simulate: integrator", integrator)
-    constraints = requested(given)
+    constraints = requested(given, integrator)
     own = () if constraints is None else (constraints,)
     own += (*map(Drivetrain, given.motors), *checked_events(events))
     components = Components((*Components(components).all, *own))
@@ -92,18 +92,19 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
     if constraints is not None:
         q, v, changed = constraints.start(model, q, v)
         notes += changed
-        model = constraints.without_limits(model)
+        model = constraints.completed(model)
     active, stops = with_soft_stops(model, q)
     method, chosen = chosen_method(active, integrator, dt, constraints is not None)
     if constraints is not None:
-        refuse_methods(constraints, method.name)
+        refuse_methods(constraints, method.name, events)
+        constraints.method = method
     loops = requested_loops(active, method, constraints)
     if loops is not None:
         components = Components((*components.all, loops))
         check_closed(active, q, v)
     refuse_unsupported(active, "aba", computed=remaining_rows(active) if loops else ())
     refuse_internal("simulate", active, method)
-    if constraints is not None and active.nx + active.nu:
+    if constraints is not None and not constraints.locks_alone and active.nx + active.nu:
         raise UnsupportedError(
             f"simulate: {constraints.words}: steps with these constraints do not take internal states and inputs of "
             f"force elements, which model {active.name!r} has: {', '.join(active.state_names + active.input_names)}."

@@ -143,7 +143,7 @@ class Simulation:
         """The fixed step, wrapped by components; None for an adaptive method."""
         wrapping = self._components.having("wrap")
         if self._is_adaptive:
-            if wrapping:
+            if any(x is not self._plan.constraints for x in wrapping):
                 raise SimulationError("simulate: components that change the step need a fixed-step integrator.")
             return None
         stepper = self._components.wrap(self._method(self.system), self.system)
@@ -484,9 +484,9 @@ class Simulation:
         acting = TAU
         if self._plan.constraints is not None:
             acting = TAU + self._plan.constraints.reactions(self.model, T, Q, V, TAU, wrenches)
-        # Velocities obey loops to the order of the method only.
-        closed = self.model.constraints and remaining_rows(self.model)
-        dynamics = system.function("forward_dynamics", checks=checks and not closed)
+        # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
+        inexact = (self.model.constraints and remaining_rows(self.model)) or self._plan.constraints is not None
+        dynamics = system.function("forward_dynamics", checks=checks and not inexact)
         return Trajectory(
             time=T,
             q=Q,
