@@ -139,18 +139,55 @@ class _Part:
     used: set[int]  # values that it takes, from wherever
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """32 rows of an array in a warp's shared memory."""
+@dataclass(slots=True)
+class _Array:
+    """An input or output of the kernel, and where a warp keeps 32 rows of it in shared memory."""
 
-    name: str  # of the array
+    name: str
     width: int  # entries of a row
-    pitch: int  # entries from row to row in shared memory
-    start: int  # entry of the warp's memory where the rows begin
+    end: str  # "in" or "out"
+    shared: bool = False  # one row holds for all states
+    panels: bool = False  # its rows leave in panels
+    start: int | None = None  # entry of the warp's memory where the rows begin; None: every thread uses its own row
+    pitch: int = 0  # entries from row to row there
 
     @property
-    def end(self) -> int:
-        return self.start + 32 * self.pitch
+    def kind(self) -> str:
+        return "const Real *" if self.end == "in" else "Real *"
+
+    @property
+    def device(self) -> str:
+        """The argument of the kernel."""
+        return f"{self.name}_{self.end}"
+
+    @property
+    def first(self) -> str:
+        """The warp's rows in device memory."""
+        return f"{self.device} + first * {self.width}"
+
+    @property
+    def tile(self) -> str:
+        """The same in shared memory."""
+        return f"tile + {self.start}" if self.start else "tile"
+
+    @property
+    def row(self) -> str:
+        """The row of a thread."""
+        if self.shared:
+            return self.device
+        if self.start is None:
+            return f"{self.device} + (first + row) * {self.width}"
+        return f"{self.tile} + row * {self.pitch}"
+
+    @property
+    def plain(self) -> bool:
+        """Whether the rows in shared memory have no gaps."""
+        return self.start is not None and self.pitch == self.width
+
+    @property
+    def load(self) -> str:
+        """The statement that brings the rows entry by entry."""
+        return f"load<{self.width}, {self.pitch}>({self.tile}, {self.first}, rows, lane);"
 
 
 class _Writer:
@@ -159,8 +196,8 @@ class _Writer:
         self.element = "double" if dtype == "float64" else "float"
         self.size = 8 if dtype == "float64" else 4
         self.dialect = Dialect(self.element, cuda=True)
-        self.inputs = [(n, prod(shape)) for n, shape in program.inputs]
-        self.outputs = [(n, prod(shape)) for n, shape in program.outputs]
+        self.inputs = [_Array(n, prod(shape), "in", n in shared) for n, shape in program.inputs]
+        self.outputs = [_Array(n, prod(shape), "out") for n, shape in program.outputs]
         self.by_value = program.params * self.size <= BY_VALUE
         self.panel = 128 // self.size
         self.live = program.needed(checks)
@@ -173,33 +210,22 @@ class _Writer:
 
     def _place(self, staged: bool, threads: int | None) -> None:
         """Lay out a warp's shared memory and choose the number of threads."""
-        self.staged: dict[str, _Rows] = {}
-        self.results: dict[str, _Rows] = {}
-        self.panels: list[str] = []
-        limit = SHARED // self.size
-        end = 0
-        panel = 32 * (self.panel + 1) if staged and any(size > ROW for _, size in self.outputs) else 0
-        if staged:
-            for names, kind in ((self.outputs, self.results), (self.inputs, self.staged)):
-                for name, width in names:
-                    if width == 0 or (kind is self.staged and name in self.shared):
-                        continue
-                    if kind is self.results and width > ROW:
-                        self.panels.append(name)
-                        continue
-                    rows = _Rows(name, width, self._pitch(width), end)
-                    if rows.end + panel <= limit:  # else every thread reads its own row
-                        kind[name] = rows
-                        end = rows.end
+        limit, end = SHARED // self.size, 0
+        panel = 32 * (self.panel + 1) if staged and any(array.width > ROW for array in self.outputs) else 0
+        for array in (*self.outputs, *self.inputs) if staged else ():
+            if array.end == "out" and array.width > ROW:
+                array.panels = True
+            elif array.width and not array.shared:
+                pitch = array.width + 1 if gcd(array.width, 128 // self.size) >= 4 else array.width
+                if end + 32 * pitch + panel <= limit:  # else every thread reads its own row
+                    array.start, array.pitch = end, pitch
+                    end += 32 * pitch
         self.panel_start = end
         self.tile = end + panel
         fit = limit // self.tile * 32 if self.tile else 1024
         self.threads = min(THREADS, fit) if threads is None else threads
         if self.threads % 32 or not 32 <= self.threads <= min(fit, 1024):
             raise CompilationError(f"{self.threads} threads per block: expected a multiple of 32 up to {fit}.")
-
-    def _pitch(self, width: int) -> int:
-        return width + 1 if gcd(width, 128 // self.size) >= 4 else width
 
     def write(self) -> CudaSource:
         self._body()
@@ -214,7 +240,7 @@ class _Writer:
         else:
             self.lines += [text for text, _ in self.parts[0].lines]
         self._end()
-        entries = sum(size for name, size in self.inputs if name not in self.shared)
+        entries = sum(array.width for array in (*self.inputs, *self.outputs) if not array.shared)
         return CudaSource(
             text="\n".join(self.lines) + "\n",
             name=self.name,
@@ -222,7 +248,7 @@ class _Writer:
             threads=self.threads,
             shared_bytes=self.tile * self.size * self.threads // 32,
             by_value=self.by_value,
-            traffic=self.size * (entries + sum(size for _, size in self.outputs)),
+            traffic=self.size * entries,
         )
 
     # The frame ------------------------------------------------------------------------------------------------------
@@ -248,10 +274,8 @@ class _Writer:
     def _begin(self) -> None:
         emit = self.lines.append
         emit(f'extern "C" __global__ void __launch_bounds__({self.bounds}) {self.name}(')
-        for name, _ in self.inputs:
-            emit(f"    const Real *__restrict__ {name}_in,")
-        for name, _ in self.outputs:
-            emit(f"    Real *__restrict__ {name}_out,")
+        for array in (*self.inputs, *self.outputs):
+            emit(f"    {array.kind}__restrict__ {array.device},")
         params = ", const __grid_constant__ Params params" if self.by_value else ", const Real *__restrict__ params"
         emit(f"    const long long n, unsigned int *const status{params if self.program.params else ''}) {{")
         if self.tile:
@@ -265,56 +289,37 @@ class _Writer:
 
     def _load(self) -> None:
         emit = self.lines.append
-        plain = [rows for rows in self.staged.values() if rows.pitch == rows.width]
-        whole = [*plain, *(rows for rows in self.results.values() if rows.pitch == rows.width)]
+        staged = [array for array in self.inputs if array.start is not None]
+        plain = [array for array in staged if array.plain]
+        whole = [array for array in (*self.inputs, *self.outputs) if array.plain]
         if whole:
-            ends = {**dict.fromkeys(self.staged, "in"), **dict.fromkeys(self.results, "out")}
-            pointers = " | ".join(f"(size_t){rows.name}_{ends[rows.name]}" for rows in whole)
+            pointers = " | ".join(f"(size_t){array.device}" for array in whole)
             emit(f"  const bool vectors = rows == 32 && (({pointers}) & 15) == 0;")
-        for rows in self.staged.values():
-            if rows.pitch != rows.width:
-                emit(f"  load<{rows.width}, {rows.pitch}>({self._tile(rows)}, {self._source(rows)}, rows, lane);")
+        for array in staged:
+            if not array.plain:
+                emit(f"  {array.load}")
         if plain:
             emit("  if (vectors) {")
             for group in _groups(plain, 24 * 32 * 16 // (32 * self.size)):
-                for rows in group:
-                    emit(f"    Rows<{rows.width}> {rows.name}_rows;")
-                for rows in group:  # all loads before the first store: they are in flight together
-                    emit(f"    {rows.name}_rows.load({self._source(rows)}, lane);")
-                for rows in group:
-                    emit(f"    {rows.name}_rows.store({self._tile(rows)}, lane);")
+                for array in group:
+                    emit(f"    Rows<{array.width}> {array.name}_rows;")
+                for array in group:  # all loads before the first store: they are in flight together
+                    emit(f"    {array.name}_rows.load({array.first}, lane);")
+                for array in group:
+                    emit(f"    {array.name}_rows.store({array.tile}, lane);")
             emit("  } else {")
-            for rows in plain:
-                emit(f"    load<{rows.width}, {rows.pitch}>({self._tile(rows)}, {self._source(rows)}, rows, lane);")
+            for array in plain:
+                emit(f"    {array.load}")
             emit("  }")
-        if self.staged:
+        if staged:
             emit("  __syncwarp();")
-        for name, width in self.inputs:
-            if name in self.shared:
-                emit(f"  const Real *const {name}_row = {name}_in;")
-            elif name in self.staged:
-                rows = self.staged[name]
-                emit(f"  const Real *const {name}_row = {self._tile(rows)} + row * {rows.pitch};")
-            else:
-                emit(f"  const Real *const {name}_row = {name}_in + (first + row) * {width};")
-        for name, width in self.outputs:
-            if name in self.results:
-                rows = self.results[name]
-                emit(f"  Real *const {name}_row = {self._tile(rows)} + row * {rows.pitch};")
-            elif name not in self.panels:
-                emit(f"  Real *const {name}_row = {name}_out + (first + row) * {width};")
-        if self.panels:
+        for array in (*self.inputs, *self.outputs):
+            if not array.panels:
+                emit(f"  {array.kind}const {array.name}_row = {array.row};")
+        if any(array.panels for array in self.outputs):
             emit(f"  Real *const panel = tile + {self.panel_start};")
             emit(f"  Real *const panel_row = panel + row * {self.panel + 1};")
         emit("")
-
-    @staticmethod
-    def _tile(rows: _Rows) -> str:
-        return f"tile + {rows.start}" if rows.start else "tile"
-
-    @staticmethod
-    def _source(rows: _Rows) -> str:
-        return f"{rows.name}_in + first * {rows.width}"
 
     # The program ----------------------------------------------------------------------------------------------------
 
@@ -323,9 +328,9 @@ class _Writer:
         code = self.program.code
         stored: dict[int, list[tuple[int, int]]] = {}
         waiting: dict[tuple[int, int], set[int]] = {}  # (output, panel) -> values it waits for
-        for k, (result, (name, _)) in enumerate(zip(self.program.results, self.outputs, strict=True)):
+        for k, (result, array) in enumerate(zip(self.program.results, self.outputs, strict=True)):
             for entry, value in enumerate(result):
-                if name in self.panels:
+                if array.panels:
                     waiting.setdefault((k, entry // self.panel), set()).add(value)
                 else:
                     stored.setdefault(value, []).append((k, entry))
@@ -346,7 +351,7 @@ class _Writer:
                     count = 1
                 done.update(self._operation(value, operation, twins))
             for k, entry in stored.get(value, ()):
-                self._line(f"{self.outputs[k][0]}_row[{entry}] = {self._value(value)};")
+                self._line(f"{self.outputs[k].name}_row[{entry}] = {self._value(value)};")
             for panel in asked.get(value, ()):
                 waiting[panel].discard(value)
                 if not waiting[panel]:
@@ -373,7 +378,7 @@ class _Writer:
 
     def _formula(self, op: str, args: list) -> str:
         if op == "input":
-            return f"{self.inputs[args[0]][0]}_row[{args[1]}]"
+            return f"{self.inputs[args[0]].name}_row[{args[1]}]"
         return self.dialect.formula(op, [self._value(a) for a in args])
 
     def _value(self, value: int) -> str:
@@ -387,15 +392,14 @@ class _Writer:
 
     def _flush(self, output: int, number: int) -> None:
         """Write one panel of an output: the entries of 32 rows that 128 bytes of each hold."""
-        name, size = self.outputs[output]
+        array = self.outputs[output]
+        size = array.width
         start = number * self.panel
         width = min(self.panel, size - start)
         for entry in range(width):
             self._line(f"panel_row[{entry}] = {self._value(self.program.results[output][start + entry])};")
         self._line("__syncwarp();")
-        self._line(
-            f"store<{width}, {self.panel + 1}, {size}>({name}_out + first * {size} + {start}, panel, rows, lane);"
-        )
+        self._line(f"store<{width}, {self.panel + 1}, {size}>({array.first} + {start}, panel, rows, lane);")
         self._line("__syncwarp();  // before the next panel is written there")
 
     # Parts ----------------------------------------------------------------------------------------------------------
@@ -413,10 +417,10 @@ class _Writer:
 
     def _state(self) -> list[tuple[str, str]]:
         """What the parts share: type and name."""
-        rows = [("const Real *", f"{name}_row") for name, _ in self.inputs]
-        rows += [("Real *", f"{name}_row") for name, _ in self.outputs if name not in self.panels]
-        if self.panels:
-            rows += [("Real *", name) for name in ("panel", "panel_row", *(f"{name}_out" for name in self.panels))]
+        rows = [(array.kind, f"{array.name}_row") for array in (*self.inputs, *self.outputs) if not array.panels]
+        panels = [array.device for array in self.outputs if array.panels]
+        if panels:
+            rows += [("Real *", name) for name in ("panel", "panel_row", *panels)]
         return [*rows, ("long long ", "first"), ("int ", "rows"), ("int ", "lane")]
 
     def _params_type(self) -> str:
@@ -464,13 +468,13 @@ class _Writer:
 
     def _end(self) -> None:
         emit = self.lines.append
-        if self.results:
+        staged = [array for array in self.outputs if array.start is not None]
+        if staged:
             emit("  __syncwarp();")
-        for rows in self.results.values():
-            place = f"{rows.name}_out + first * {rows.width}"
-            slow = f"store<{rows.width}, {rows.pitch}, {rows.width}>({place}, {self._tile(rows)}, rows, lane);"
-            if rows.pitch == rows.width:
-                emit(f"  if (vectors) store_vectors<{rows.width}>({place}, {self._tile(rows)}, lane);")
+        for array in staged:
+            slow = f"store<{array.width}, {array.pitch}, {array.width}>({array.first}, {array.tile}, rows, lane);"
+            if array.plain:
+                emit(f"  if (vectors) store_vectors<{array.width}>({array.first}, {array.tile}, lane);")
                 emit(f"  else {slow}")
             else:
                 emit(f"  {slow}")
@@ -482,10 +486,10 @@ class _Writer:
         emit = self.lines.append
         emit("")
         emit(f"  Real finite = {self.dialect.literal(0.0)};  // NaN once an entry is not finite")
-        for name, width in self.inputs:
-            if width:
+        for array in self.inputs:
+            if array.width:
                 emit(
-                    f"  for (int k = 0; k < {width}; ++k) finite = {self.dialect.fma}({name}_row[k], "
+                    f"  for (int k = 0; k < {array.width}; ++k) finite = {self.dialect.fma}({array.name}_row[k], "
                     f"{self.dialect.literal(0.0)}, finite);"
                 )
         emit(f"  unsigned int found = finite == {self.dialect.literal(0.0)} ? 0u : 1u;")
@@ -494,9 +498,9 @@ class _Writer:
         emit("  if (found) atomicOr(status, found);")
 
 
-def _groups(rows: list[_Rows], limit: int) -> list[list[_Rows]]:
+def _groups(rows: list[_Array], limit: int) -> list[list[_Array]]:
     """Arrays whose pieces fit into a warp's registers together: up to `limit` entries of a row in all."""
-    groups: list[list[_Rows]] = []
+    groups: list[list[_Array]] = []
     width = limit
     for one in rows:
         if width + one.width > limit:

@@ -14,7 +14,7 @@ import ctypes
 import ctypes.util
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -125,10 +125,13 @@ class Code:
 
     def function(self, name: str) -> int:
         """Address of a function."""
+        return self._address(self._engine.get_function_address, "function", name)
+
+    def _address(self, find: Callable[[str], int], kind: str, name: str) -> int:
         with _interruptible():
-            address = self._engine.get_function_address(name)
+            address = find(name)
         if not address:
-            raise CompilationError(f"the object code has no function {name!r}. Clear the cache and compile again.")
+            raise CompilationError(f"the object code has no {kind} {name!r}. Clear the cache and compile again.")
         return address
 
     def callable(self, name: str, result, *arguments):
@@ -139,10 +142,7 @@ class Code:
 
     def integers(self, name: str, count: int) -> list[int]:
         """The first integers of a global array of 64-bit integers."""
-        with _interruptible():
-            address = self._engine.get_global_value_address(name)
-        if not address:
-            raise CompilationError(f"the object code has no table {name!r}. Clear the cache and compile again.")
+        address = self._address(self._engine.get_global_value_address, "table", name)
         return list((ctypes.c_int64 * count).from_address(address))
 
 

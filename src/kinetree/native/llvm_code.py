@@ -34,6 +34,16 @@ def literal(kind: str, x: float) -> str:
     return hexadecimal(x, kind) if kind in ("double", "float") else str(x).lower()
 
 
+def _operator(name: str) -> Callable[[Value, Value | float], Value]:
+    """The method that writes an operation."""
+    return lambda self, other: self._binary(self._f + name, other)
+
+
+def _relation(name: str) -> Callable[[Value, Value | float], Value]:
+    """The method that writes a comparison: of signed integers, or of floats, false for NaN."""
+    return lambda self, other: self.compare(("o" if self._f else "s") + name, other)
+
+
 class Value:
     """What an instruction of a function gives, an argument, or a constant.
 
@@ -66,36 +76,20 @@ class Value:
         """What the names of instructions on floats begin with."""
         return "f" if "double" in self.kind or "float" in self.kind else ""
 
-    def __add__(self, other: Value | float) -> Value:
-        return self._binary(self._f + "add", other)
-
-    def __sub__(self, other: Value | float) -> Value:
-        return self._binary(self._f + "sub", other)
+    __add__ = _operator("add")
+    __sub__ = _operator("sub")
+    __mul__ = _operator("mul")
+    __and__ = _operator("and")
+    __or__ = _operator("or")
+    __xor__ = _operator("xor")
+    __lshift__ = _operator("shl")
+    __rshift__ = _operator("lshr")  # zeros come in from the left
 
     def __rsub__(self, other: float) -> Value:
         return Value(self.code, self.kind, literal(self.kind, other)) - self
 
-    def __mul__(self, other: Value | float) -> Value:
-        return self._binary(self._f + "mul", other)
-
     def __neg__(self) -> Value:
         return self.code.do(self.kind, f"fneg {self}") if self._f else 0 - self
-
-    def __and__(self, other: Value | float) -> Value:
-        return self._binary("and", other)
-
-    def __or__(self, other: Value | float) -> Value:
-        return self._binary("or", other)
-
-    def __xor__(self, other: Value | float) -> Value:
-        return self._binary("xor", other)
-
-    def __lshift__(self, other: Value | float) -> Value:
-        return self._binary("shl", other)
-
-    def __rshift__(self, other: Value | float) -> Value:
-        """Zeros come in from the left."""
-        return self._binary("lshr", other)
 
     def any(self) -> Value:
         """One truth value: whether it holds in any lane."""
@@ -107,17 +101,10 @@ class Value:
         boolean = self.kind.replace(self.kind.strip("<>").split()[-1], "i1")
         return self.code.do(boolean, f"{self._f or 'i'}cmp {relation} {self}, {self._operand(other)}")
 
-    def __lt__(self, other: Value | float) -> Value:
-        return self.compare("olt" if self._f else "slt", other)
-
-    def __le__(self, other: Value | float) -> Value:
-        return self.compare("ole" if self._f else "sle", other)
-
-    def __gt__(self, other: Value | float) -> Value:
-        return self.compare("ogt" if self._f else "sgt", other)
-
-    def __ge__(self, other: Value | float) -> Value:
-        return self.compare("oge" if self._f else "sge", other)
+    __lt__ = _relation("lt")
+    __le__ = _relation("le")
+    __gt__ = _relation("gt")
+    __ge__ = _relation("ge")
 
     def equals(self, other: Value | float) -> Value:
         """Whether both are the same."""

@@ -87,16 +87,6 @@ class Operations:
         return self["div"]
 
     @property
-    def fused(self) -> int:
-        """Products that are one instruction with a sum."""
-        return self._sum(*FUSED)
-
-    @property
-    def other(self) -> int:
-        """Comparisons, logic, selections and the remaining functions."""
-        return self._sum(*KINDS[KINDS.index("abs") :])
-
-    @property
     def total(self) -> int:
         """Multiplications, divisions and additions: what the literature counts."""
         return self.multiplications + self.divisions + self.additions
