@@ -133,13 +133,13 @@ def test_random_programs_agree_with_kernels(dtype, tmp_path):
         kernel = Kernel(program, dtype, numbers=numbers)
         dialect = Dialect(real, own_sincos="own")
         names = (*(f"x{k}" for k in range(len(program.inputs))), *(f"y{k}" for k in range(len(program.outputs))))
-        functions, body = Routine(program, "f", dialect, names, chunk=60).parts()
+        functions, declarations, body = Routine(program, "f", dialect, names, chunk=60).parts()
         assert len(functions) >= 8
         arguments = [f"const {real} *{name}" if name[0] == "x" else f"{real} *{name}" for name in names]
         text = "\n".join(
             ["#include <math.h>", dialect.preamble(), sincos_text("own", real), *functions]
             + [f"int f(const {real} *params, {', '.join(arguments)});"]
-            + [f"int f(const {real} *params, {', '.join(arguments)})\n{{", *body, "return status;\n}\n"]
+            + [f"int f(const {real} *params, {', '.join(arguments)})\n{{", *declarations, *body, "return status;\n}\n"]
         )
         f = library_of(text, tmp_path, f"{real}{seed}").f
         for s in range(40):

@@ -200,15 +200,14 @@ class Routine:
         """Entries of the array ``w`` that one evaluation works in."""
         return self.plan.slot_count
 
-    def parts(self) -> tuple[list[str], list[str]]:
-        """The text of the static functions, and the lines of the body that calls them."""
-        plan_, real = self.plan, self.dialect.real
-        lines = [f"{real} w[{self.scratch}];"] if self.scratch else []
-        functions = []
+    def parts(self) -> tuple[list[str], list[str], list[str]]:
+        """The text of the static functions, and of the body that calls them the declarations and the other lines."""
+        plan_ = self.plan
+        declarations = [f"{self.dialect.real} w[{self.scratch}];"] if self.scratch else []
         if self.checks:
-            lines.append("int status = 0;")
-            lines += self._finiteness()
-        lines += self._trigonometry()
+            declarations.append("int status = 0;")
+        lines = [*(self._finiteness() if self.checks else ()), *self._trigonometry()]
+        functions = []
         for name, result, cleared in zip(self.outputs, self.program.results, self.cleared, strict=True):
             if cleared:
                 zero = Dialect(self.stored).literal(0.0)
@@ -229,7 +228,7 @@ class Routine:
             functions.append(f"static KT_NOINLINE void {self.name}_part{number}({arguments})\n{{\n{body}}}\n")
             actual = ", ".join("&status" if name == "status" else name for name in names)
             lines.append(f"{self.name}_part{number}({actual});")
-        return functions, lines
+        return functions, declarations, lines
 
     def _type(self, name: str) -> str:
         if name == "status":

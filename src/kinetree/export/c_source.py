@@ -276,7 +276,7 @@ class _Writer:
         name, dialect = self.name, self.dialect
         params = "params" if self.as_input else f"{name}_params"
         routine = Routine(self.program, name, dialect, self.arrays, params, self.function.checks)
-        functions, body = routine.parts()
+        functions, declarations, body = routine.parts()
         used = {op for op, *_ in self.program.code}
         title = c_layout.block(self.title(f"{name}.c"))
         parts = [title, f'\n#include <math.h>\n#include "{name}.h"\n\n', dialect.preamble()]
@@ -292,12 +292,9 @@ class _Writer:
         unused = [f"(void){array};" for array in self.inputs if not _mentions(text, array)]
         if self.as_input and not _mentions(text, "params"):
             unused.append("(void)params;")
-        declared = [line for line in body if re.match(r"(double|float|int) \w", line)]
         parts.append(f"\n{self.signature.replace(' *', ' *KT_RESTRICT ')}\n{{\n")
         result = "return status;" if self.function.checks else "return 0;"
-        rest = [line for line in body if line not in declared[:2]]
-        lines = [*[line for line in body if line in declared[:2]], *unused, *rest, result]
-        parts += [f"    {line}\n" for line in lines]
+        parts += [f"    {line}\n" for line in (*declarations, *unused, *body, result)]
         parts.append("}\n")
         return "".join(parts), routine.scratch * (8 if self.real == "double" else 4)
 
@@ -308,7 +305,7 @@ class _Writer:
         routine = Routine(
             self.program.prologue, f"{name}_prepare", dialect, ("numbers", "params"), checks=False, stored=self.real
         )
-        functions, body = routine.parts()
+        functions, scratch, body = routine.parts()
         fixed = [int(not free) for free in self.free]
         rows = [", ".join(map(str, fixed[k : k + 30])) for k in range(0, n, 30)]
         table = f"static const unsigned char {name}_structure[{n}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"
@@ -319,8 +316,7 @@ class _Writer:
             f"    if ({name}_structure[k] && !(numbers[k] == {name}_numbers[k])) status |= 2;",
             "}",
         ]
-        scratch = body[:1] if routine.scratch else []
-        lines = [*scratch, *head, *body[len(scratch) :], "return status;"]
+        lines = [*scratch, *head, *body, "return status;"]
         arguments = f"const double *KT_RESTRICT numbers, {self.real} *KT_RESTRICT params"
         return [
             self._table(f"{name}_numbers", "double", self.numbers.values),

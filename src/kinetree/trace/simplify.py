@@ -288,7 +288,7 @@ def factor(survey: Survey) -> Survey:
             if _may_share(terms):
                 counted = [(sign, Counter(factors)) for sign, factors in terms]
                 if _brackets(counted)[0]:
-                    edits[k] = _edit_factored(counted)
+                    edits[k] = functools.partial(_factored, terms=counted)
     return survey.rebuild(edits)
 
 
@@ -324,10 +324,6 @@ def _brackets(terms: Sequence[Term]) -> tuple[list[list[Term]], list[Term]]:
         elif len(held) > 1:
             heapq.heappush(heap, (-len(held), first, f))
     return brackets, [terms[n] for n in left]
-
-
-def _edit_factored(terms: Sequence[Term]) -> Edit:
-    return lambda graph, new: _factored(graph, new, terms)
 
 
 def _factored(graph: Graph, new: Sequence[int], terms: Sequence[Term]) -> int:
@@ -395,10 +391,9 @@ def absorb_negations(survey: Survey) -> Survey:
             return graph.node((op, negated(graph, new, a), new[b]))
         return graph.node((op, new[a], negated(graph, new, b)))
 
-    def edit(k: int) -> Edit:
-        return lambda graph, new: negated(graph, new, k)
-
-    return survey.rebuild({k: edit(nodes[k][1]) for k in targets if free[nodes[k][1]] < NEVER}, plain=True)
+    below = {k: nodes[k][1] for k in targets}
+    edits = {k: functools.partial(negated, k=a) for k, a in below.items() if free[a] < NEVER}
+    return survey.rebuild(edits, plain=True)
 
 
 def simplify(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
