@@ -87,6 +87,11 @@ class Operations:
         return self["div"]
 
     @property
+    def other(self) -> int:
+        """Comparisons, logic, selections and the remaining functions."""
+        return self._sum(*KINDS[KINDS.index("abs") :])
+
+    @property
     def total(self) -> int:
         """Multiplications, divisions and additions: what the literature counts."""
         return self.multiplications + self.divisions + self.additions
