@@ -95,8 +95,6 @@ class CrouchGrossman:
         The dynamics.
     """
 
-    __slots__ = ("_end", "_plan", "_slopes", "_stage", "_sum", "_velocities")
-
     name: str
     order: int
     algorithm: Spec
@@ -126,7 +124,6 @@ class CrouchGrossman:
 
 def _method(tableau: Tableau) -> type:
     settings = {
-        "__slots__": (),
         "__doc__": f"Crouch and Grossman's method of order {tableau.order}: {tableau.source}.",
         "__module__": __name__,
         "name": tableau.name,

@@ -133,10 +133,6 @@ class ExplicitRungeKutta:
     chart : Chart
     """
 
-    __slots__ = (
-        "_end", "_h", "_h_array", "_last", "_none", "_plan", "_position", "_slope", "_slopes", "_stage", "_sum",
-    )  # fmt: skip
-
     name: str
     order: int
     algorithm: Spec
@@ -205,7 +201,6 @@ def explicit_method(name: str, tableau: Tableau, chart: Chart = EXACT_TANGENT, d
     4
     """
     settings = {
-        "__slots__": (),
         "__doc__": doc or f"Runge-Kutta method of order {tableau.order}: {tableau.source}.",
         "__module__": __name__,
         "name": name,

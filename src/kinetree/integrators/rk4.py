@@ -27,8 +27,6 @@ class RungeKutta4:
     Cost: four forward dynamics per step.
     """
 
-    __slots__ = ("_h", "_h_arrays", "_rest", "_stage", "_sum")
-
     name = "rk4"
     algorithm = "rk4_step"  # the step under constant forces, for rollouts
     order = 4

@@ -26,15 +26,7 @@ from kinetree.algorithms.matrices import transposed
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
-from kinetree.integrators.implicit import (
-    Elimination,
-    Reduced,
-    has_kinks,
-    passive_slopes,
-    relative_change,
-    reversals,
-    sticking,
-)
+from kinetree.integrators import implicit
 from kinetree.integrators.implicit_midpoint import KINKED, UNSOLVED
 from kinetree.integrators.kernels import finished, part
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
@@ -163,7 +155,7 @@ class Middle:
 
     def from_start(self, p):
         """``pi_0 = T(-x)^T p_0``."""
-        return self._each(self._backward, p, lambda inverse, p_i: Elimination(transposed(inverse)).solve(p_i))
+        return self._each(self._backward, p, lambda inverse, p_i: implicit.Elimination(transposed(inverse)).solve(p_i))
 
     def backward(self, p):
         """``T(-x)^-T p``."""
@@ -184,17 +176,17 @@ def _transposed_product(A, x):
     return [sum((a * b for a, b in zip(row, x, strict=True) if not is_zero(a)), start=0.0) for row in transposed(A)]
 
 
-def variational_matrix(model, q, u, M, h, slopes, stuck=None) -> Reduced:
+def variational_matrix(model, q, u, M, h, slopes, stuck=None) -> implicit.Reduced:
     """The derivative of `variational_residual` in u, to the second order of h, factorized.
 
     ``M(q_m) + h/2 d(M u)/dq - h/2 (d(M u)/dq)^T - h^2/4 d(dL/dq + f)/dq`` is ``M(q) + h/2 dc/du + h^2/4 dr/dq``; the
     slopes of the tree from `variational_slopes`, those of passive forces from here.
     """
     dq, dv = slopes
-    K, D = passive_slopes(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
+    K, D = implicit.passive_slopes(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
     n, half = range(model.nv), 0.5 * h
     matrix = [[M[m][k] + half * (dv[m][k] + D[m][k] + half * (dq[m][k] - K[m][k])) for k in n] for m in n]
-    return Reduced(model, matrix)
+    return implicit.Reduced(model, matrix)
 
 
 def variational_slopes(model, q, u, h, f_ext=None):
@@ -216,14 +208,14 @@ def _corrected(model, matrix, q, u, p, tau, h, stuck=None, f_ext=None):
     r = variational_residual(model, q, u, p, tau, h, f_ext)
     excess = [0.0] * model.nv
     if stuck is not None:
-        excess = sticking(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
+        excess = implicit.sticking(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
     change = matrix.solve([x + 0.5 * h * y for x, y in zip(r, excess, strict=True)])
     u = [x - dx for x, dx in zip(u, change, strict=True)]
-    return u, relative_change(change, u), r
+    return u, implicit.relative_change(change, u), r
 
 
 def _update(model, q, u, p, M, tau, h, before, f_ext=None):
-    stuck = reversals(before, u)
+    stuck = implicit.reversals(before, u)
     matrix = variational_matrix(model, q, u, M, h, variational_slopes(model, q, u, h, f_ext), stuck)
     return _corrected(model, matrix, q, u, p, tau, h, stuck, f_ext)
 
@@ -238,7 +230,7 @@ def _end(model, q, u, p, h):
     m, _ = legendre(model, middle.position, u)
     p_next = middle.forward([2.0 * m_k - p_k for m_k, p_k in zip(m, middle.from_start(p), strict=True)])
     q_next = integrate(model, q, [h * u_k for u_k in u])
-    return finished(model, q_next, Reduced(model, crba(model, q_next)).solve(p_next))
+    return finished(model, q_next, implicit.Reduced(model, crba(model, q_next)).solve(p_next))
 
 
 @algorithm(
@@ -270,10 +262,10 @@ def variational_step(model, q, v, tau, dt, f_ext=None):
     """
     _refuse(model)
     p, M = _momentum(model, q, v)
-    u, before, kinks, stuck = list(v), v, has_kinks(model), None
+    u, before, kinks, stuck = list(v), v, implicit.has_kinks(model), None
     for n in range(2 + (KINKED if kinks else 6)):
         if kinks:
-            stuck, before = reversals(before, u), u
+            stuck, before = implicit.reversals(before, u), u
         if n < 2:
             slopes = variational_slopes(model, q, u, dt, f_ext)
         if n < 2 or kinks:

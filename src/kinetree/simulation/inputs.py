@@ -15,17 +15,9 @@ from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.system import time_argument
 from kinetree.integrators.user_code import copied, explain, lock
 from kinetree.native.arrays import wrenches_by_name
+from kinetree.simulation import controllers
 from kinetree.simulation.components import Components
 from kinetree.simulation.control import control_array, control_parts
-from kinetree.simulation.controllers import (
-    check_continuous,
-    check_delays,
-    get_state,
-    keeps_time,
-    next_time,
-    parts,
-    set_state,
-)
 from kinetree.simulation.options import Inputs
 
 
@@ -68,7 +60,7 @@ class BoundInputs:
                 "one; a controller may return the sum of both."
             )
         nv, nb = model.nv, model.nb
-        for part in () if controller is None else parts(controller):
+        for part in () if controller is None else controllers.parts(controller):
             if not callable(part):
                 raise SimulationError(
                     f"simulate: controller is {type(part).__name__}, expected a callable controller(t, q, v) -> tau; "
@@ -115,8 +107,10 @@ class BoundInputs:
 
     def check_delays(self, dt: float | None) -> None:
         """Refuse delays of the controller that a step of dt [s] cannot keep, or an adaptive method (None)."""
-        if self._controller is not None:
-            check_continuous(self._controller) if dt is None else check_delays(self._controller, dt)
+        if self._controller is not None and dt is None:
+            controllers.check_continuous(self._controller)
+        elif self._controller is not None:
+            controllers.check_delays(self._controller, dt)
 
     def hold_function(self) -> Callable[[float], np.ndarray]:
         """`hold` as the shortest function with its value."""
@@ -128,9 +122,8 @@ class BoundInputs:
         """`begin` as the shortest function that does it; None if there is nothing to do."""
         if not self.at_steps:
             return None
-        if not self.controlled or keeps_time(self._controller) or self._discontinuous or self.wrench_of_state:
-            return self.begin
-        if self._changes_forces or self._control_of_state or self._nx:
+        more = self._discontinuous or self.wrench_of_state or self._changes_forces or self._control_of_state or self._nx
+        if not self.controlled or controllers.keeps_time(self._controller) or more:
             return self.begin
         evaluated, checked, controller = self._evaluated, self._checked, self._controller
 
@@ -184,7 +177,7 @@ class BoundInputs:
         """The beginning of an adaptive solve: samples are taken here, and not within it."""
         for signal in self._discontinuous:
             signal.begin(t)
-        if keeps_time(self._controller):
+        if controllers.keeps_time(self._controller):
             v = self._velocities(v)
             lock(q, v)
             self._evaluated(self._controller.begin, t, q, v, who=self._controller)
@@ -196,9 +189,9 @@ class BoundInputs:
 
     def next_time(self, t: float) -> float:
         """The first time after t at which an input may be discontinuous [s]."""
-        found = math.inf if self._controller is None else next_time(self._controller, t)
+        found = math.inf if self._controller is None else controllers.next_time(self._controller, t)
         for source in self._sources[1:]:
-            found = min(found, next_time(source, t))
+            found = min(found, controllers.next_time(source, t))
         return min(found, self._components.next_time(t))
 
     @property
@@ -237,7 +230,7 @@ class BoundInputs:
             "pushed": self._pushed,
             "u": self._u,
             "discontinuous": [signal.value for signal in self._discontinuous],
-            "sources": [get_state(source) for source in self._sources],
+            "sources": [controllers.get_state(source) for source in self._sources],
         }
 
     def set_state(self, state: dict) -> None:
@@ -246,7 +239,7 @@ class BoundInputs:
         for signal, value in zip(self._discontinuous, state["discontinuous"], strict=True):
             signal.value = value
         for source, own in zip(self._sources, state["sources"], strict=True):
-            set_state(source, own)
+            controllers.set_state(source, own)
 
     @property
     def _sources(self) -> tuple:

@@ -86,11 +86,6 @@ class Rollout:
     (8, 51, 2)
     """
 
-    __slots__ = (
-        "_base", "_chosen", "_functions", "_method", "_parameters", "_stiffness", "checks", "integrator",
-        "model", "threads",
-    )  # fmt: skip
-
     @checked(model=a_model, integrator=a_method, checks=a_truth_value)
     def __init__(self, model, integrator="auto", *, checks: bool = True, threads: int | None = None) -> None:
         self.model = self._base = _with_stops(model)
@@ -135,9 +130,7 @@ class Rollout:
     def _again(self, parameters: tuple) -> Rollout:
         """The same for other numbers, or for another method, with nothing compiled yet."""
         found = object.__new__(Rollout)
-        for name in self.__slots__:
-            setattr(found, name, getattr(self, name))
-        found._parameters, found._functions, found._chosen = parameters, {}, {}
+        vars(found).update(vars(self), _parameters=parameters, _functions={}, _chosen={})
         return found
 
     @checked(MOVED, record=an_option(Record))

@@ -17,6 +17,7 @@ from kinetree.integrators.system import System, internal_arguments
 from kinetree.integrators.system import time_argument as model_time
 from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import UserStep
+from kinetree.simulation import step_loop
 from kinetree.simulation.adaptive_loop import AdaptiveLoop
 from kinetree.simulation.channels import internal_channels
 from kinetree.simulation.choice import refuse_endless
@@ -33,18 +34,6 @@ from kinetree.simulation.progress import Progress
 from kinetree.simulation.provenance import provenance, this_session
 from kinetree.simulation.run_metadata import RunMetadata
 from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
-from kinetree.simulation.step_loop import (
-    TIME_TOLERANCE,
-    Monitor,
-    NotFiniteState,
-    Recorder,
-    RunState,
-    keep_run,
-    no_tick,
-    projection,
-    run_monitored_steps,
-    run_steps,
-)
 from kinetree.simulation.trajectory import Trajectory
 
 GROWN = 1e3  # a state that is so many times larger than at the start runs away
@@ -123,12 +112,12 @@ class Simulation:
         self.system = System(made.model, True) if self._inputs.has_wrenches else made.system
         self._stepper = self._step_function()
         self.integrator = described(made.method)
-        self._monitor = Monitor(made.components, self._stepper, self._energy)
+        self._monitor = step_loop.Monitor(made.components, self._stepper, self._energy)
         unseen = self._monitor.needed or self._inputs.has_instants or self._inputs.wrench_of_state or made.model.nu
         self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
-        self._project = projection(self.system)
-        self._run_state = RunState(made.q.copy(), made.v.copy(), dt)
-        self._record = Recorder(made.model, self._inputs.wrench_of_state)
+        self._project = step_loop.projection(self.system)
+        self._run_state = step_loop.RunState(made.q.copy(), made.v.copy(), dt)
+        self._record = step_loop.Recorder(made.model, self._inputs.wrench_of_state)
         self.is_over = False
         self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
@@ -198,7 +187,7 @@ class Simulation:
         if self._is_plain and self._checkpoint is None and not self.is_over:
             self._since = time.perf_counter()
             try:
-                self._run_plain_steps(1, no_tick)
+                self._run_plain_steps(1, step_loop.no_tick)
             except BaseException as error:
                 self._keep(error)
                 raise
@@ -271,7 +260,7 @@ class Simulation:
     def _next_save(self) -> float:
         """The end of the first step that reaches the next multiple of ``every``, so that no step is shortened."""
         state, every = self._run_state, self._checkpoint.every
-        number = math.floor(state.time / every + 1e-9 + TIME_TOLERANCE * state.dt / every) + 1
+        number = math.floor(state.time / every + 1e-9 + step_loop.TIME_TOLERANCE * state.dt / every) + 1
         whole, rest = state.whole_steps(number * every)
         return state.origin + (state.n + max(whole + (rest > 0.0), 1)) * state.dt
 
@@ -281,25 +270,25 @@ class Simulation:
             self._run_plain_steps(whole, bar.tick)
         if rest or not self._is_plain:
             try:
-                self.is_over = run_monitored_steps(
+                self.is_over = step_loop.run_monitored_steps(
                     self._run_state, end, self._stepper, self._inputs, self._record, self._every, self._project,
                     bar.tick, self._monitor,
                 )  # fmt: skip
-            except (NotFiniteState, KinetreeError) as error:
+            except (step_loop.NotFiniteState, KinetreeError) as error:
                 self._explain(error)
 
     def _run_plain_steps(self, steps: int, tick) -> None:
         try:
-            run_steps(
+            step_loop.run_steps(
                 self._run_state, steps, self._stepper, self._inputs, self._record, self._every, self._project, tick
             )
-        except (NotFiniteState, KinetreeError) as error:
+        except (step_loop.NotFiniteState, KinetreeError) as error:
             self._explain(error)
 
     def _explain(self, error) -> None:
         """Raise the error of a run that cannot continue, with its cause."""
         state = self._run_state
-        if isinstance(error, NotFiniteState):
+        if isinstance(error, step_loop.NotFiniteState):
             raise self._blown_up() from None
         # A runaway state makes controllers overflow: the state is to blame then.
         largest = np.abs(np.concatenate((state.q, state.v))).max(initial=0.0)
@@ -561,7 +550,7 @@ class Simulation:
     def _keep(self, error: BaseException) -> None:
         """Give an error that is not about the motion the run up to there."""
         self._stop_clock()
-        keep_run(error, self._run_state, self._record, self._trajectory)
+        step_loop.keep_run(error, self._run_state, self._record, self._trajectory)
 
     def _with_trajectory(self, error: KinetreeError, diverged: bool = False) -> KinetreeError:
         """The error, with the usable samples, and their evidence of a divergence."""

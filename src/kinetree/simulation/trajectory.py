@@ -7,27 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.arguments import (
-    a_bound,
-    a_model,
-    a_name,
-    a_number_not_negative,
-    a_path,
-    a_positive_number,
-    a_truth_value,
-    an_array,
-    checked,
-    of_kind,
-    several,
-    some_names,
-)
+from kinetree import arguments
+from kinetree.arguments import checked
 from kinetree.errors import KinetreeError, NonFiniteError
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.simulation.interpolation import interpolate
 from kinetree.simulation.provenance import Provenance
 from kinetree.simulation.run_metadata import RunMetadata
 
-a_run = of_kind("Trajectory", "time", "resample")
+a_run = arguments.of_kind("Trajectory", "time", "resample")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -177,7 +165,7 @@ class Trajectory:
             self.metadata.kept["report"] = make_report(self)
         return self.metadata.kept["report"]
 
-    @checked(t=an_array)
+    @checked(t=arguments.an_array)
     def state(self, t) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity at any time of the run.
 
@@ -297,7 +285,7 @@ class Trajectory:
 
         return Channels(self)
 
-    @checked(name=a_name, unit=a_name, description=a_name, labels=some_names)
+    @checked(name=arguments.a_name, unit=arguments.a_name, description=arguments.a_name, labels=arguments.some_names)
     def with_channel(self, name: str, values, unit: str, description: str = "", labels=None) -> Trajectory:
         """The same run with a channel of one's own, which goes where the run goes: slices, files, tables.
 
@@ -324,7 +312,7 @@ class Trajectory:
 
         return with_channel(self, name, values, unit, description, labels)
 
-    @checked(name=a_name)
+    @checked(name=arguments.a_name)
     def frame(self, name: str, point=None):
         """The path of a frame, such as a tool: position, rotation and velocities in world axes.
 
@@ -353,7 +341,7 @@ class Trajectory:
 
     __iter__ = None  # samples are rows of arrays
 
-    @checked(start=a_bound, end=a_bound)
+    @checked(start=arguments.a_bound, end=arguments.a_bound)
     def between(self, start: float = -float("inf"), end: float = float("inf")) -> Trajectory:
         """The samples from one time to another [s], both included; times stay.
 
@@ -370,7 +358,7 @@ class Trajectory:
 
         return between(self, start, end)
 
-    @checked(dt=a_positive_number, times=an_array)
+    @checked(dt=arguments.a_positive_number, times=arguments.an_array)
     def resample(self, dt: float | None = None, times=None) -> Trajectory:
         """The run at other times: evenly spaced, or at given ones.
 
@@ -396,9 +384,9 @@ class Trajectory:
         return resample(self, dt, times)
 
     @staticmethod
-    @checked(runs=several(a_run), tolerance=a_number_not_negative)
+    @checked(runs=arguments.several(a_run), tolerance=arguments.a_number_not_negative)
     def concatenate(runs, tolerance: float = 1e-6) -> Trajectory:
-        """One run out of several, each of which begins in the state where the one before ends.
+        """One run out of arguments.several, each of which begins in the state where the one before ends.
 
         Parameters
         ----------
@@ -420,7 +408,7 @@ class Trajectory:
 
         return concatenate(runs, tolerance)
 
-    @checked(other=a_run, tolerance=a_number_not_negative, joints=some_names)
+    @checked(other=a_run, tolerance=arguments.a_number_not_negative, joints=arguments.some_names)
     def compare(self, other: Trajectory, tolerance: float = 1e-6, joints=None):
         """How far another run is from this one, joint by joint, and where the two part.
 
@@ -444,7 +432,7 @@ class Trajectory:
 
     # Files and tables ------------------------------------------------------------------------------------------------
 
-    @checked(path=a_path, energy_balance=a_truth_value)
+    @checked(path=arguments.a_path, energy_balance=arguments.a_truth_value)
     def save(self, path, energy_balance: bool | None = None) -> Path:
         """Write the trajectory to a file.
 
@@ -472,7 +460,7 @@ class Trajectory:
         return save(self, path, energy_balance)
 
     @staticmethod
-    @checked(path=a_path, model=a_model)
+    @checked(path=arguments.a_path, model=arguments.a_model)
     def load(path, model=None) -> Trajectory:
         """Read a trajectory from a file that `save` wrote.
 
@@ -502,7 +490,7 @@ class Trajectory:
 
         return load(path, model)
 
-    @checked(frames=some_names, energy_balance=a_truth_value)
+    @checked(frames=arguments.some_names, energy_balance=arguments.a_truth_value)
     def to_xarray(self, frames=(), energy_balance: bool = True):
         """The trajectory as an ``xarray.Dataset`` with labeled axes and units.
 
@@ -526,7 +514,7 @@ class Trajectory:
 
         return to_xarray(self, frames, energy_balance)
 
-    @checked(frames=some_names)
+    @checked(frames=arguments.some_names)
     def to_pandas(self, frames=()):
         """The trajectory as a ``pandas.DataFrame``: time is the index, columns are pairs such as ("q", "knee").
 
