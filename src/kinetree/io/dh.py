@@ -18,19 +18,9 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from kinetree.arguments import (
-    a_mapping,
-    a_name,
-    a_sequence,
-    a_shape,
-    a_word,
-    array,
-    checked,
-    choice,
-    instance,
-    number,
-)
+from kinetree.arguments import a_mapping, a_name, a_sequence, a_shape, a_word, array, checked, choice, instance, number
 from kinetree.errors import ArgumentError, ModelError, ShapeError, UnsupportedError, unknown_name
+from kinetree.io.number_text import rpy_of
 from kinetree.joints import Cylindrical, Fixed, Helical, Joint, Prismatic, Revolute
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.builder import JOINT_DATA, WORLD, as_transform
@@ -413,7 +403,5 @@ def _pose_text(what: str, X: Transform) -> str:
     R, p = pose_of_transform(X)
     if np.array_equal(R, np.eye(3)) and not p.any():
         return ""
-    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
-    roll, yaw = math.atan2(R[2, 1], R[2, 2]), math.atan2(R[1, 0], R[0, 0])
-    angles = ", ".join(map(_angle_text, (roll, pitch, yaw)))
+    angles = ", ".join(map(_angle_text, rpy_of(R)))
     return f"{what} at ({', '.join(map(_length_text, p))}) m, roll-pitch-yaw ({angles}) rad"

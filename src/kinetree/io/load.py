@@ -103,8 +103,6 @@ def _isolated(source: str | PathLike, isolate: bool | Isolation, options: dict) 
 
     limits = as_isolation(isolate)
     options = _repeatable(options)
-    if limits is None:
-        return load(source, **options)
     try:
         return isolated(limits, load, source, **options)
     except ChildFailed as failed:

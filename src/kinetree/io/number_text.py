@@ -16,7 +16,8 @@ from operator import add, sub
 import numpy as np
 
 from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
-from kinetree.spatial import Inertia, Symmetric3, Vector3
+from kinetree.spatial import GeneralRotation, Inertia, Matrix3, Symmetric3, Vector3
+from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.spatial.scalar import SNAP
 
 ANGLE_DECIMALS = 15  # of angles and quaternions that no short decimal gives exactly
@@ -116,24 +117,8 @@ def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
 
 
 def quaternion_of(R: np.ndarray) -> tuple[float, float, float, float]:
-    """The unit quaternion (w, x, y, z) of a rotation matrix, as decimals that are read as R again; w is not negative.
-
-    Notes
-    -----
-    The column of the largest component of the matrix q q^T, so that no small number is divided by.
-    """
-    d = np.diag(R)
-    squares = np.array([1.0 + d.sum(), *(1.0 + 2.0 * d - d.sum())])  # 4 w^2, 4 x^2, 4 y^2, 4 z^2
-    k = int(np.argmax(squares))
-    a = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    b = np.array([R[2, 1] + R[1, 2], R[0, 2] + R[2, 0], R[1, 0] + R[0, 1]])  # 4 yz, 4 xz, 4 xy
-    q = np.array([
-        [squares[0], *a],
-        [a[0], squares[1], b[2], b[1]],
-        [a[1], b[2], squares[2], b[0]],
-        [a[2], b[1], b[0], squares[3]],
-    ])[k]  # fmt: skip
-    q = q / math.sqrt(q @ q)
+    """The unit quaternion (w, x, y, z) of a rotation, as decimals that are read as R again; w is not negative."""
+    q = np.array(quaternion_from_rotation(GeneralRotation(Matrix3(R.T.tolist()))))
     first = next(x for x in q.tolist() if abs(x) > SNAP)
     q = np.copysign(1.0, first) * q
     return _settled(tuple(q.tolist()), R, rotation_of_quaternion, _clean)

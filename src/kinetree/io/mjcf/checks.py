@@ -82,18 +82,20 @@ def _is_unused(node: Node) -> bool:
 
 @dataclass(slots=True)
 class _Made:
-    """What an element stands for: elements that are written, all that are made, numbers, actuators."""
+    """What an element stands for: elements that are written, all that are made, numbers, actuators, files in a row."""
 
     written: float = 0.0
     elements: float = 0.0
     numbers: float = 0.0
     actuators: float = 0.0
+    height: int = 0
 
     def add(self, other: _Made, times: float = 1.0, copied: bool = False) -> None:
         self.written += 0.0 if copied else other.written
         self.elements += times * other.elements
         self.numbers += times * other.numbers
         self.actuators += times * other.actuators
+        self.height = max(self.height, other.height)
 
 
 def check_sizes(sources: Sources) -> None:
@@ -160,7 +162,7 @@ class _Counter:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._known: dict[Document, tuple[_Made, int]] = {}
+        self._known: dict[Document, _Made] = {}
         self._models: dict[tuple[Document, str], Document] = {}
         self.length_ranges: list[Node] = []
         self.step = 0.002  # of the model, or less [s]
@@ -176,58 +178,36 @@ class _Counter:
 
     def of(self, document: Document, above: tuple[Document, ...]) -> _Made:
         """What a file makes, with all that it includes and attaches."""
-        return self._visited(document, above)[0]
-
-    def _visited(self, document: Document, above: tuple[Document, ...]) -> tuple[_Made, int]:
         if document in self._known:
             return self._known[document]
-        found: dict[object, _Made] = {}
-        height = 0
-        root = document.root.element
-        for element in reversed([each for each in root.iter() if isinstance(each.tag, str)]):
+        found: dict[object, _Made] = {}  # within an element
+        for element in reversed([each for each in document.root.element.iter() if isinstance(each.tag, str)]):
             node = document.node(element)
             made = self._own(node)
-            within = found.pop(element, None)
-            if within is not None:
-                made.add(within, max(1.0, _count(node, "count", 1.0)) if node.tag == "replicate" else 1.0)
-            for part in self._parts(node):
+            copies = max(1.0, _count(node, "count", 1.0)) if node.tag == "replicate" else 1.0
+            made.add(found.pop(element, _Made()), copies)
+            if part := self._part(node):
                 if part is document or part in above:  # MuJoCo would call itself until the process dies
-                    raise node.fail(
-                        f"{node.path}: the file {part.file} is part of itself: it includes or attaches what leads here",
-                        code="include-cycle",
-                        repair="a model cannot hold itself",
-                    )
-                if len(above) >= DEEPEST:
-                    raise self._too_deep(node)
+                    message = f"the file {part.file} is part of itself: it includes or attaches what leads here"
+                    repair = "a model cannot hold itself"
+                    raise node.fail(f"{node.path}: {message}", code="include-cycle", repair=repair)
                 again = node.tag == "attach" or part in self._known
-                inner, its_height = self._visited(part, (*above, document))
-                height = max(height, its_height)
+                inner = self.of(part, (*above, document)) if len(above) < DEEPEST else None
+                if inner is None or inner.height >= DEEPEST:
+                    raise node.fail(f"{node.path}: files are nested deeper than {DEEPEST}", code="nesting")
                 made.add(inner, copied=again)
-            if height >= DEEPEST:
-                raise self._too_deep(node)
             self._check(node, made)
-            parent = element.getparent()
-            if parent is None:
-                self._known[document] = made, height + 1
-                return self._known[document]
-            found.setdefault(parent, _Made()).add(made)
-        raise AssertionError("a document has a root")
+            found.setdefault(element.getparent(), _Made()).add(made)
+        total = self._known[document] = found[None]
+        total.height += 1
+        return total
 
-    @staticmethod
-    def _too_deep(node: Node) -> Exception:
-        return node.fail(f"{node.path}: files are nested deeper than {DEEPEST}", code="nesting")
-
-    def _parts(self, node: Node) -> list[Document]:
-        """The files whose content replaces an element, or that are read because of it."""
+    def _part(self, node: Node) -> Document | None:
+        """The file whose content replaces an element, or that is read because of it."""
         sources = self._sources
-        if node.tag == "include":
-            return [sources.parts[node]] if node in sources.parts else []
-        if node.tag == "model":
-            return [sources.attached[node]] if node in sources.attached else []
-        if node.tag != "attach":
-            return []
-        attached = self._models.get((sources.top(node.document), node.element.get("model") or ""))
-        return [] if attached is None else [attached]
+        if node.tag == "attach":
+            return self._models.get((sources.top(node.document), node.element.get("model") or ""))
+        return {"include": sources.parts, "model": sources.attached}.get(node.tag, {}).get(node)
 
     def _own(self, node: Node) -> _Made:
         made = _Made(1.0, 1.0)

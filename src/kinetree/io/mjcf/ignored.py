@@ -7,7 +7,6 @@ reported as unknown, and not passed over.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.xml.reader import Node
@@ -111,15 +110,6 @@ _UNKNOWN = "not known to this reader"
 _FALLBACK = {"option": _NUMERICS, "flag": _NUMERICS, "material": _LOOK}
 
 
-@dataclass(slots=True)
-class _Kind:
-    """What is ignored for one reason: the first element, how many, and which attributes."""
-
-    first: Node
-    count: int = 0
-    attributes: list[str] = field(default_factory=list)
-
-
 def report_ignored(mj, notes: Notes) -> None:
     """Report elements and attributes of the files that no part of the reader uses."""
     colliding = int(((mj.geom_contype != 0) | (mj.geom_conaffinity != 0)).sum())
@@ -128,23 +118,20 @@ def report_ignored(mj, notes: Notes) -> None:
         apart = f", {mj.nexclude} exclusions" if mj.nexclude else ""
         message = f"{colliding} geoms{pairs}{apart} for contacts: kept as shapes; the dynamics have no contacts yet"
         notes.info(None, message, "ignored")
-    kinds: dict[tuple[str, str], _Kind] = {}
+    kinds: dict[tuple[str, str], list[tuple[Node, str | None]]] = {}
     for document in notes.sources.documents:
         root = document.root
         # None: the children of the root are sections. An included file may also hold the content of one.
         section = None if root.tag in ("mujoco", "mujocoinclude") else root.tag
         for node, tag, attribute, reason in _ignored(root, section):
-            kind = kinds.setdefault((tag, reason), _Kind(node))
-            if attribute is None:
-                kind.count += max(1, len(node.all_children())) if tag in _SECTIONS else 1
-            elif attribute not in kind.attributes:
-                kind.attributes.append(attribute)
-    for (tag, reason), kind in kinds.items():
-        if kind.attributes:
-            notes.info(kind.first, f"<{tag}>: {', '.join(kind.attributes)} ignored: {reason}", "ignored")
+            kinds.setdefault((tag, reason), []).append((node, attribute))
+    for (tag, reason), found in kinds.items():
+        if attributes := dict.fromkeys(attribute for _, attribute in found if attribute is not None):
+            what = f"<{tag}>: {', '.join(attributes)} ignored"
         else:
-            count = f" ({kind.count} elements)" if kind.count > 1 else ""
-            notes.info(kind.first, f"<{tag}> ignored{count}: {reason}", "ignored")
+            count = sum(max(1, len(node.all_children())) if tag in _SECTIONS else 1 for node, _ in found)
+            what = f"<{tag}> ignored" + (f" ({count} elements)" if count > 1 else "")
+        notes.info(found[0][0], f"{what}: {reason}", "ignored")
 
 
 def _ignored(node: Node, section: str | None) -> Iterator[tuple[Node, str, str | None, str]]:

@@ -21,6 +21,7 @@ from kinetree.io.mjcf.shapes import add_shapes, add_sites
 from kinetree.io.mjcf.sources import Sources
 from kinetree.io.mjcf.tree import add_tree
 from kinetree.io.options import Options
+from kinetree.io.xml.reader import values_of
 from kinetree.model import ModelBuilder
 
 
@@ -140,11 +141,9 @@ def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str])
     place = layout(mj, options.floating_base, options.base_joint, locked, notes)
     physics = physics_of(place, notes)
     check_supported(place, physics, notes)
-    builder = ModelBuilder(
-        options.name or _name(sources),
-        gravity=physics.gravity,
-        accept_impossible_inertia=options.accept,
-    )
+    path = sources.main.path
+    name = options.name or sources.main.root.element.get("model") or (path.stem if path is not None else "model")
+    builder = ModelBuilder(name, gravity=physics.gravity, accept_impossible_inertia=options.accept)
     builder.source = sources.main.file
     add_tree(builder, place, physics, compiled.inertias, notes)
     add_sites(builder, place)
@@ -160,14 +159,9 @@ def _with_place(error: KinetreeError, sources: Sources) -> Exception:
     """An error of the model or its builder, which know no files, with the line of the body or joint that it names."""
     if isinstance(error, NonFiniteError) and (infinite := sources.number_error("inf", "this number must be finite")):
         return infinite
-    values = {name: value for name, value in vars(error).items() if name != "message"}
+    values = values_of(error)
     negative = "is negative, expected >= 0" in error.message
     code = "massless-leaf" if hasattr(error, "bodies") else "negative-dissipation" if negative else "model"
     values.setdefault("code", code)
     named = re.search(r"\b(body|joint) '([^']*)'", error.message)  # messages open with the thing
     return sources.fail(named and named.groups(), error.message, type(error), **values)
-
-
-def _name(sources: Sources) -> str:
-    path = sources.main.path
-    return sources.main.root.element.get("model") or (path.stem if path is not None else "model")

@@ -49,15 +49,9 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
     mass, com, I = inertias.get(body) or compiled_inertia(mj, body)
     if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(I).all()):
         moments = ", ".join(f"{moment:g}" for moment in mj.body_inertia[body])
-        raise notes.sources.fail(
-            ("body", name),
-            f"body '{name}' has the mass {mass:g} kg and the principal moments ({moments}) kg m^2 in MuJoCo, expected "
-            "finite numbers",
-            InertiaError,
-            code="bad-number",
-            repair="is the size of a geom in meters?",
-            body=name,
-        )
+        found = f"the mass {mass:g} kg and the principal moments ({moments}) kg m^2 in MuJoCo"
+        message, repair = f"body '{name}' has {found}, expected finite numbers", "is the size of a geom in meters?"
+        raise notes.sources.fail(("body", name), message, InertiaError, code="bad-number", repair=repair, body=name)
     content = {"mass": mass, "com": com + place.shift[body] if mass else np.zeros(3), "inertia": I}
     R, p = place.pose(parent, mj.body_pos[body], mj.body_quat[body])
     joints = place.joints_of(body)
