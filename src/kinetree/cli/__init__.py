@@ -56,6 +56,7 @@ TreeOnly = Annotated[
 Density = Annotated[float | None, _option("Of --inertia-from [kg/m^3].", default="1000")]
 
 
+Choices = dict[str, tuple]  # from an algorithm as the user wrote it to its declaration and its own options
 Load = Callable[[], object]
 """Stands for the robot and the options of loading it; commands call it."""
 
@@ -72,19 +73,13 @@ def _load(
 ):
     import kinetree as kt
 
-    # Options that were not given have the defaults of the format.
+    # Options that were not given have the defaults of the format. A density of zero is given, and refused.
     given = {
-        "floating_base": floating_base,
-        "inertia": inertia,
-        "massless": massless,
-        "unsupported": "drop" if drop else None,
-        "package_dirs": package_dir,
-        "inertia_from": inertia_from,
-    }
-    options = {name: value for name, value in given.items() if value}
-    if density is not None:
-        options["density"] = density  # zero too, which is refused
-    return kt.load(robot, **options)
+        "floating_base": floating_base or None, "inertia": inertia or None, "massless": massless or None,
+        "unsupported": "drop" if drop else None, "package_dirs": package_dir or None,
+        "inertia_from": inertia_from or None, "density": density,
+    }  # fmt: skip
+    return kt.load(robot, **{name: value for name, value in given.items() if value is not None})
 
 
 def command(function: Callable) -> Callable:
@@ -399,8 +394,7 @@ def convert(
     report = kt.save(model, path, unsupported="drop" if drop else "raise", meshes=meshes)
     if quiet:
         return
-    rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
-    rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
+    rows = _rows_of(model)
     rows += [("note", str(entry)) for entry in report]
     _print_rows([*rows, ("written", str(path))])
 
@@ -441,6 +435,7 @@ def codegen(
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
 ) -> None:
     """Write source code of functions for a robot: C99 for machines without Python. docs/codegen.md explains it."""
+    from kinetree.compiler.fused import parsed
     from kinetree.export.c_source import to_c
 
     if lang != "c":
@@ -448,66 +443,58 @@ def codegen(
     model = load()
     model = model.without_unsupported() if tree_only else model
     given = {"frame": frame, "reference": reference, "kind": kind}
-    rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
-    rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
-    _refuse_unused(model, function, given, optional or ())
+    rows = _rows_of(model)
+    choices = [{text: parsed(model, text) for text in names.split(",")} for names in function]
+    _refuse_unused({text: choice for group in choices for text, choice in group.items()}, given, optional or ())
     sources = []
-    for names in function:
-        f = _function(model, names, given, optional or (), checks)
+    for group in choices:
+        f = _function(model, group, given, optional or (), checks)
         sources.append(to_c(f, dtype="float32" if single else "float64", parameters=parameters, sincos=sincos))
     for source in sources:
         n = source.operations
-        rows.append(
-            (
-                "function",
-                f"{source.name}: {n.total} operations ({n.multiplications} multiplications, {n.additions} "
-                f"additions, {n.divisions} divisions), {n['sincos']} sines, {source.scratch_bytes} bytes of stack",
-            )
-        )
+        counts = f"{n.multiplications} multiplications, {n.additions} additions, {n.divisions} divisions"
+        size = f"{n['sincos']} sines, {source.scratch_bytes} bytes of stack"
+        rows.append(("function", f"{source.name}: {n.total} operations ({counts}), {size}"))
         rows += [("written", f"{path}, {path.stat().st_size} bytes") for path in source.write(output)]
     if not quiet:
         _print_rows(rows)
 
 
-def _refuse_unused(model, function: list[str], given: dict[str, str | None], optional: Iterable[str]) -> None:
-    """Options apply to those functions that take them; one that no function takes is a mistake."""
-    from kinetree.compiler.fused import parsed
+def _rows_of(model) -> list[tuple[str, str]]:
+    """What a model is, and what of its file is not as it was."""
+    rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
+    return rows + [("read", str(entry)) for entry in model.report if entry.level != "info"]
 
-    texts = [text for names in function for text in names.split(",")]
-    specs = [parsed(model, text)[0] for text in texts]
+
+def _refuse_unused(choices: Choices, given: dict[str, str | None], optional: Iterable[str]) -> None:
+    """Options apply to those functions that take them; one that no function takes is a mistake."""
+    names = ", ".join(choices)
     for key, value in given.items():
-        if value is not None and not any(key in spec.static for spec in specs):
-            raise UnsupportedError(f"--{key} {value}: none of {', '.join(texts)} takes it.", option=key)
-    known = sorted({name for spec in specs for name in spec.optional})
+        if value is not None and not any(key in spec.static for spec, _ in choices.values()):
+            raise UnsupportedError(f"--{key} {value}: none of {names} takes it.", option=key)
+    known = sorted({name for spec, _ in choices.values() for name in spec.optional})
     for name in optional:
         if name not in known:
-            raise unknown_name("optional input", name, known, ", ".join(texts))
+            raise unknown_name("optional input", name, known, names)
 
 
-def _function(model, names: str, given: dict[str, str | None], optional: Iterable[str], checks: bool):
+def _function(model, choices: Choices, given: dict[str, str | None], optional: Iterable[str], checks: bool):
     """The function of one --function: an algorithm, or several with commas between them; options where they apply."""
     import kinetree as kt
-    from kinetree.compiler.fused import parsed
 
-    texts = names.split(",")
-    choices = {text: parsed(model, text) for text in texts}
-    missing = {key: text for text, (spec, own) in choices.items() for key in spec.static
-               if key not in own and given.get(key) is None}  # fmt: skip
+    wanted = {key: text for text, (spec, own) in choices.items() for key in spec.static if key not in own}
+    missing = {key: text for key, text in wanted.items() if given.get(key) is None}
     if "forward" in missing:
         text = missing["forward"]
         message = f"{text} needs the joints whose force is known behind its name: {text}:JOINT+JOINT."
         raise KinetreeError(message, missing=["forward"])
     if missing:
-        raise KinetreeError(
-            f"{' and '.join(dict.fromkeys(missing.values()))} needs --{' and --'.join(missing)}.", missing=list(missing)
-        )
-    static = {
-        key: value
-        for key, value in given.items()
-        if any(key in spec.static and key not in own for spec, own in choices.values())
-    }
+        needing = " and ".join(dict.fromkeys(missing.values()))
+        raise KinetreeError(f"{needing} needs --{' and --'.join(missing)}.", missing=list(missing))
+    static = {key: given[key] for key in wanted}
     inputs = tuple(entry for entry in optional if any(entry in spec.optional for spec, _ in choices.values()))
-    return kt.compile(model, texts if len(texts) > 1 else names, optional=inputs, checks=checks, **static)
+    texts = list(choices)
+    return kt.compile(model, texts if len(texts) > 1 else texts[0], optional=inputs, checks=checks, **static)
 
 
 @command

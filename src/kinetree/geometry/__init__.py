@@ -9,12 +9,6 @@ from kinetree.geometry.mass_properties import MassProperties, body_mass_properti
 from kinetree.geometry.meshes import Mesh, read_mesh
 
 __all__ = [
-    "MassProperties",
-    "Mesh",
-    "body_mass_properties",
-    "bounding_box",
-    "inertia_from_geometry",
-    "inertia_of_shapes",
-    "mass_properties",
-    "read_mesh",
-]
+    "MassProperties", "Mesh", "body_mass_properties", "bounding_box", "inertia_from_geometry", "inertia_of_shapes",
+    "mass_properties", "read_mesh",
+]  # fmt: skip

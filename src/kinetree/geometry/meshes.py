@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -115,10 +116,8 @@ def convex_hull(mesh: Mesh) -> Mesh:
         If the corners lie in one plane.
     """
     trimesh = _trimesh()
-    lower, upper = mesh.bounds
-    center, size = 0.5 * (lower + upper), float(np.linalg.norm(upper - lower))
     try:
-        points = (mesh.vertices - center) / size
+        points, center, size = _normalized(mesh)
         if np.linalg.svd(points - points.mean(axis=0), compute_uv=False)[2] < THINNEST:
             raise ValueError("the corners lie in one plane")
         hull = trimesh.Trimesh(points, mesh.faces, process=False).convex_hull
@@ -213,6 +212,13 @@ def _refuse_pieces_inside_out(mesh: Mesh, volumes: np.ndarray, pieces: np.ndarra
             )
 
 
+def _normalized(mesh: Mesh) -> tuple[np.ndarray, np.ndarray, float]:
+    """The corners of a mesh about the center of its box, the diagonal of which is 1; that center, and the diagonal."""
+    lower, upper = mesh.bounds
+    center, size = 0.5 * (lower + upper), float(np.linalg.norm(upper - lower))
+    return (mesh.vertices - center) / size, center, size
+
+
 def integrals(mesh: Mesh) -> tuple[float, np.ndarray, np.ndarray]:
     """Volume, centroid, and the inertia about it at density 1 of the solid that a mesh bounds.
 
@@ -227,9 +233,8 @@ def integrals(mesh: Mesh) -> tuple[float, np.ndarray, np.ndarray]:
     """
     trimesh = _trimesh()
     # Centered and of size 1: a small mesh far away would lose its digits, a tiny one falls below trimesh's zero.
-    lower, upper = mesh.bounds
-    center, size = 0.5 * (lower + upper), float(np.linalg.norm(upper - lower))
-    found = trimesh.triangles.mass_properties(((mesh.vertices - center) / size)[mesh.faces], density=1.0)
+    points, center, size = _normalized(mesh)
+    found = trimesh.triangles.mass_properties(points[mesh.faces], density=1.0)
     inertia = np.asarray(found["inertia"], dtype=float)
     return (
         float(found["volume"]) * size**3,
@@ -323,7 +328,8 @@ def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
     try:
         content = _plain_text(read_ordinary(path, LARGEST_MESH), suffix)
         if suffix == ".dae":
-            _collada(file)
+            needs = "DAE files need the package pycollada: pip install pycollada"
+            _package("collada", f"mesh {file}: {needs}. Or convert the mesh to STL or OBJ")
             unit = _unit_of_dae(content, fail)
         # Left to itself, the reader of DAE leaves out the parts of a file that it does not understand.
         strict = {"ignore_broken": False} if suffix == ".dae" else {}
@@ -369,25 +375,15 @@ def _unit_of_dae(content: bytes, fail) -> float:
     return meter
 
 
-def _collada(file: str) -> None:
+def _package(name: str, message: str):
     try:
-        import collada  # noqa: F401
+        return import_module(name)
     except ImportError as error:
-        raise MissingDependencyError(
-            f"mesh {file}: DAE files need the package pycollada: pip install pycollada. Or convert the mesh to STL or "
-            "OBJ",
-            package="pycollada",
-        ) from error
+        raise MissingDependencyError(message, package="pycollada" if name == "collada" else name) from error
 
 
 def _trimesh():
-    try:
-        import trimesh
-    except ImportError as error:
-        raise MissingDependencyError(
-            'meshes need the package trimesh: pip install "kinetree[mesh]"', package="trimesh"
-        ) from error
-    return trimesh
+    return _package("trimesh", 'meshes need the package trimesh: pip install "kinetree[mesh]"')
 
 
 def _shown(vector: np.ndarray) -> str:

@@ -130,17 +130,7 @@ def _joint(model: Model, i: int, place: Callable[[str, str], Place]) -> JointFac
 
     here = place("joint", name)
     _, p = pose_of_transform(model.X_T[i])
-    return JointFacts(
-        name,
-        model.body_names[model.parent[i]] if model.parent[i] > 0 else None,
-        model.body_names[i],
-        joint.nv,
-        one and joint.position_units[0] == "rad",
-        tuple(p.tolist()),
-        limit(model.lower),
-        limit(model.upper),
-        limit(model.effort_limit),
-        limit(model.velocity_limit),
-        here,
-        here,
-    )
+    limits = (limit(values) for values in (model.lower, model.upper, model.effort_limit, model.velocity_limit))
+    parent = model.body_names[model.parent[i]] if model.parent[i] > 0 else None
+    turns = one and joint.position_units[0] == "rad"
+    return JointFacts(name, parent, model.body_names[i], joint.nv, turns, tuple(p.tolist()), *limits, here, here)

@@ -147,14 +147,9 @@ class LintResult:
 
 
 def finding(
-    code: str,
-    file: str,
-    line: int | None,
-    element: str | None,
-    message: str,
-    repair: str = "",
+    code: str, file: str, line: int | None, element: str | None, message: str, repair: str = "",
     level: str | None = None,
-) -> Finding:
+) -> Finding:  # fmt: skip
     """A finding at the level of its code, unless another is given."""
     return Finding(code, level or CODES[code], file, line, element or "", message, repair)
 
