@@ -56,10 +56,7 @@ def _body(name: str, link: Link, assembly: Assembly) -> BodyFacts:
     """A link in its own frame. One that states no inertia has that of the format, which a warning of its own says."""
     mass, record = assembly.masses[name], link.record
     judged = record.inertial is not None and mass is not UNKNOWN_MASS
-    try:
-        shapes = tuple(shapes_of(record, link.scope, link.place, assembly.reader, Notes(drop=True)))
-    except KinetreeError:  # which the reader has met too
-        shapes = ()
+    shapes = tuple(shapes_of(record, link.scope, link.place))
     place = Place.of(record.node if record.inertial is None else record.inertial.node)
     return BodyFacts(name, mass.mass if judged else None, mass.com, mass.I, True, shapes, place)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from kinetree.errors import InertiaError, ModelError
@@ -12,8 +10,6 @@ from kinetree.io.inertia_rules import NO_MASS, Mass, settle_link, violation
 from kinetree.io.sdf.frames import Scope
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.records import LinkRecord
-from kinetree.io.sdf.scopes import Reader
-from kinetree.io.sdf.shapes import ShapeRecord, geometry_of
 from kinetree.io.sdf.values import Placed
 from kinetree.model.parts import Geometry
 
@@ -21,7 +17,7 @@ from kinetree.model.parts import Geometry
 UNKNOWN_MASS = Mass(1.0, np.zeros(3), np.eye(3))
 
 
-def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool, reader: Reader, notes: Notes) -> Mass:
+def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool, notes: Notes) -> Mass:
     """Return the mass properties of a link in its own frame; see `inertia_rules.settle` for the choice.
 
     Raises
@@ -37,7 +33,7 @@ def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool,
         notes.warning(link.node, message, "missing-inertial")
         return Mass(1.0, np.zeros(3), np.eye(3))
     if record.density is not None:
-        return _mass_of_shapes(link, name, scope, reader, notes)
+        return _mass_of_shapes(link, name, scope, notes)
     if not record.is_known:  # in a collecting document, which has the error
         return UNKNOWN_MASS
     rule = violation(record.mass, record.tensor) if still else None
@@ -50,48 +46,27 @@ def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool,
     return mass if link.pose.is_known and link.name not in scope.uncertain else UNKNOWN_MASS
 
 
-def _mass_of_shapes(link: LinkRecord, name: str, scope: Scope, reader: Reader, notes: Notes) -> Mass:
+def _mass_of_shapes(link: LinkRecord, name: str, scope: Scope, notes: Notes) -> Mass:
     """What the collision shapes weigh by their densities, or by that of the link."""
-    here = scope.place @ scope.pose(link.name, link.node)
-    total, moment, second = 0.0, np.zeros(3), np.zeros((3, 3))
-    silent = Notes(drop=True)  # the shapes are reported when they become the body's
-    for shape in link.shapes:
+    place = scope.place @ scope.pose(link.name, link.node)
+    parts = []
+    for shape, geometry in zip(link.shapes, shapes_of(link, scope, place), strict=True):
         density = link.inertial.density if shape.density is None else shape.density
         try:
-            posed = _posed([shape], link, scope, here, reader, silent)
-            found = inertia_of_shapes(posed, density, what=f"link '{name}'")
+            parts.append(inertia_of_shapes([geometry], density, what=f"link '{name}'"))
         except ModelError as error:
             raise shape.node.fail(error.message, type(error), code="auto-inertia", link=name) from None
-        if found is not None:
-            total, moment = total + found.mass, moment + found.mass * found.com
-            second = second + found.inertia + found.mass * _about_origin(found.com)
-    if total == 0.0:
+    parts = [part for part in parts if part is not None]  # visual shapes weigh nothing
+    if not parts:
         message = f"link '{name}' is to have the inertia of its collision shapes, and has none with a volume"
         repair = "state <mass> and <inertia>"
         raise link.inertial.node.fail(message, InertiaError, code="auto-inertia", repair=repair, link=name)
-    com = moment / total
-    notes.info(link.inertial.node, f"link '{name}': {total:.6g} kg by the volume of its collision shapes")
-    return Mass(total, com, second - total * _about_origin(com))
+    total = sum(parts[1:], start=parts[0])
+    notes.info(link.inertial.node, f"link '{name}': {total.mass:.6g} kg by the volume of its collision shapes")
+    return Mass(total.mass, total.com, total.inertia)
 
 
-def _about_origin(c: np.ndarray) -> np.ndarray:
-    """Rotational inertia of 1 kg at a point, about the origin."""
-    return (c @ c) * np.eye(3) - np.outer(c, c)
-
-
-def shapes_of(link: LinkRecord, scope: Scope, body_in_world: Placed, reader: Reader, notes: Notes) -> list[Geometry]:
+def shapes_of(link: LinkRecord, scope: Scope, body_in_world: Placed) -> list[Geometry]:
     """The shapes of a link, posed in the body that it became."""
-    return _posed(link.shapes, link, scope, body_in_world, reader, notes)
-
-
-def _posed(
-    shapes: Iterable[ShapeRecord], link: LinkRecord, scope: Scope, body: Placed, reader: Reader, notes: Notes
-) -> list[Geometry]:
-    seen = body.inverse()
-    found = []
-    for shape in shapes:
-        place = seen @ scope.in_world(shape.pose, link.name, shape.node)
-        geometry = geometry_of(shape, place.R, place.p, reader.finder(shape.node.document), notes)
-        if geometry is not None:
-            found.append(geometry)
-    return found
+    seen = body_in_world.inverse()
+    return [shape.placed(seen @ scope.in_world(shape.pose, link.name, shape.node)) for shape in link.shapes]

@@ -88,7 +88,7 @@ class Assembly:
 
     def _mass(self, name: str, link: Link) -> Mass:
         return link.record.node.document.attempt(
-            mass_of, link.record, name, link.scope, self.options.inertia, name in self.still, self.reader, self.notes,
+            mass_of, link.record, name, link.scope, self.options.inertia, name in self.still, self.notes,
             default=UNKNOWN_MASS,
         )  # fmt: skip
 
@@ -256,7 +256,7 @@ class Assembly:
         if link is not None:
             place = link.place.seen_from(body)
             mass = self.masses[name].seen_from(place.R, place.p)
-            geometry = shapes_of(link.record, link.scope, body, self.reader, self.notes)
+            geometry = shapes_of(link.record, link.scope, body)
         builder.add_body(
             name, parent, joint, joint_name, placed.transform,
             mass=mass.mass, com=mass.com, inertia=mass.I, geometry=geometry, **settings,

@@ -13,6 +13,7 @@ import numpy as np
 from kinetree.errors import InertiaError
 from kinetree.forces.registry import names_in
 from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
+from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.shapes import ShapeRecord, read_shapes
 from kinetree.io.sdf.values import (
@@ -186,7 +187,7 @@ def _too_new(node: Node, what: str, version: Version) -> Exception:
     )
 
 
-def read_link(node: Node, version: Version, notes: Notes) -> LinkRecord:
+def read_link(node: Node, version: Version, notes: Notes, finder: MeshFinder) -> LinkRecord:
     name, attempt = node.name(), node.document.attempt
     inertial = node.child("inertial")
     if not boolean(node, "gravity", True):
@@ -200,7 +201,7 @@ def read_link(node: Node, version: Version, notes: Notes) -> LinkRecord:
         name,
         read_pose(node, version, notes),
         None if inertial is None else attempt(read_inertial, inertial, version, notes, default=_unread(inertial)),
-        tuple(read_shapes(node, lambda shape: read_pose(shape, version, notes))),
+        read_shapes(node, lambda shape: read_pose(shape, version, notes), finder, notes),
         node.child("enable_wind") if boolean(node, "enable_wind") else None,
         node,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kinetree.errors import UnsupportedError, unknown_name
@@ -144,7 +145,7 @@ class Reader:
         """Read what stands in a scope."""
         node, notes = scope.node, self.notes
         readers: tuple[tuple[str, dict, Callable], ...] = (
-            ("link", scope.links, read_link),
+            ("link", scope.links, partial(read_link, finder=self.finder(node.document))),
             ("joint", scope.joints, read_joint),
             ("frame", scope.frames, read_frame),
         )
