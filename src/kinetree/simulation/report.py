@@ -10,6 +10,7 @@ from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.half_steps import half_steps
+from kinetree.simulation.limits import bounded_coordinates
 from kinetree.simulation.quadrature import accumulated, total
 from kinetree.simulation.rounding import EPS, rounding
 
@@ -126,7 +127,7 @@ def _energy(run, balance, noise):
     scale, remainder = balance.scale, balance.remainder - _lost_at_stops(balance)
     off, least = np.abs(remainder), max(UNEXPLAINED * scale, noise.energy)
     if not off.max() > least:
-        return []
+        return
     doubt, source = _doubt(run, balance)
     if not (off - doubt).max() > least:
         apart = np.diff(run.time).max(initial=0.0)
@@ -134,7 +135,8 @@ def _energy(run, balance, noise):
             f"Whether energy is accounted for is undecided: the samples are {apart:.3g} s apart, too far to sum "
             f"the power of {source!r} over them, which leaves {off.max():.2g} J unexplained. Record more often."
         )
-        return [Finding("energy", text, None, float(run.time[int(np.argmax(off > least))]), serious=False)]
+        yield Finding("energy", text, None, float(run.time[int(np.argmax(off > least))]), serious=False)
+        return
     n = int(np.argmax(off > least))
     k = _least_explained(run, max(n - 1, 0))
     worst = int(np.argmax(off))
@@ -148,7 +150,7 @@ def _energy(run, balance, noise):
         f"s, {off[worst] / scale:.2g} of the energy that moved; it passes {UNEXPLAINED:.0%} at "
         f"t = {run.time[n]:.6g} s, where the step errs most at joint {joint!r}. Try {fix}.{sparse}"
     )
-    return [Finding("energy", text, joint, float(run.time[n]))]
+    yield Finding("energy", text, joint, float(run.time[n]))
 
 
 def _lost_at_stops(balance) -> np.ndarray:
@@ -210,7 +212,7 @@ def _step(run, balance, noise):
             on_stop[:, k] |= depth != 0.0
     compared = half_steps(run, noise.velocity, on_stop)
     if compared is None or not compared.share > max(COARSE, compared.rounding):
-        return []
+        return
     joint = run.coordinates.velocity_labels[compared.entry]
     better = run.dt * min((COARSE / compared.share) ** (1.0 / max(compared.order, 1)), 0.5)
     text = (
@@ -218,39 +220,31 @@ def _step(run, balance, noise):
         f"the largest ones within {compared.stretch:.3g} s, most at joint {joint!r}, half of that by "
         f"t = {compared.time:.6g} s. About {better:.1g} s would bring it to {COARSE:.0%}."
     )
-    return [Finding("step", text, joint, compared.time, serious=compared.share > 10.0 * COARSE)]
+    yield Finding("step", text, joint, compared.time, serious=compared.share > 10.0 * COARSE)
 
 
 def _stops(run, balance, noise):
     """Joints that chatter at a stop, by more than rounding."""
-    model, found = run.model, []
-    if "stops" not in balance.energies:
-        return found
-    for i in model.outward():
-        own_q, own_v = model.q_slice[i], model.v_slice[i]
-        for m, k in enumerate(range(own_v.start, own_v.stop)):
-            if not model.has_limit(k):
-                continue
-            x = run.q[:, own_q.start + m]
-            excess = np.maximum(x - float(model.upper[k]), float(model.lower[k]) - x)
-            clear = np.flatnonzero(np.abs(excess) > noise.velocity[k] * run.duration)
-            beyond = excess[clear] > 0.0
-            entries = clear[1:][beyond[1:] & ~beyond[:-1]]
-            close = [n for n in range(len(entries) - TOGGLES) if entries[n + TOGGLES] - entries[n] <= WINDOW]
-            if close:
-                first = float(run.time[entries[close[0]]])
-                joint = run.coordinates.velocity_labels[k]
-                text = (
-                    f"Joint {joint!r} jitters at its stop from t = {first:.6g} s on: it meets it {len(entries)} "
-                    "times. A smaller dt, more limit_damping, or integrator='semi_implicit' removes it."
-                )
-                found.append(Finding("stop", text, joint, first))
-    return found
+    model = run.model
+    for _, j, k in bounded_coordinates(model) if "stops" in balance.energies else ():
+        x = run.q[:, j]
+        excess = np.maximum(x - float(model.upper[k]), float(model.lower[k]) - x)
+        clear = np.flatnonzero(np.abs(excess) > noise.velocity[k] * run.duration)
+        beyond = excess[clear] > 0.0
+        entries = clear[1:][beyond[1:] & ~beyond[:-1]]
+        close = [n for n in range(len(entries) - TOGGLES) if entries[n + TOGGLES] - entries[n] <= WINDOW]
+        if close:
+            first = float(run.time[entries[close[0]]])
+            joint = run.coordinates.velocity_labels[k]
+            text = (
+                f"Joint {joint!r} jitters at its stop from t = {first:.6g} s on: it meets it {len(entries)} "
+                "times. A smaller dt, more limit_damping, or integrator='semi_implicit' removes it."
+            )
+            yield Finding("stop", text, joint, first)
 
 
 def _saturation(run, balance, noise):
     """Joint forces that are at the same largest value again and again, or beyond what the drive can give."""
-    found = []
     limits = np.asarray(run.model.effort_limit, dtype=float)
     # At rest a force that stays is no limit: only samples before the motion has ended count.
     speed = np.maximum.accumulate(np.abs(run.v).max(axis=1, initial=0.0)[::-1])[::-1]
@@ -264,7 +258,7 @@ def _saturation(run, balance, noise):
                 f"The force at joint {joint!r} goes beyond the model's effort_limit of {limits[k]:g} from "
                 f"t = {time:.6g} s on, up to {top:.4g}: no drive gives that. Clip it in the controller."
             )
-            found.append(Finding("saturation", message, joint, time, serious=False))
+            yield Finding("saturation", message, joint, time, serious=False)
             continue
         at_top = (size >= top * (1.0 - 1e-12)) & moves
         if run.metadata.controlled and top > noise.force and SATURATED < at_top.mean() and np.ptp(size) > 1e-6 * top:
@@ -273,8 +267,7 @@ def _saturation(run, balance, noise):
                 f"The controller saturates at joint {joint!r}: {top:.4g} in {at_top.mean():.0%} of the samples, "
                 f"first at t = {time:.6g} s."
             )
-            found.append(Finding("saturation", message, joint, time, serious=False))
-    return found
+            yield Finding("saturation", message, joint, time, serious=False)
 
 
 def _speed(run, balance, noise):
@@ -282,7 +275,7 @@ def _speed(run, balance, noise):
     limits = np.asarray(run.model.velocity_limit, dtype=float)
     over = np.abs(run.v) > limits * (1.0 + 1e-9) + noise.velocity
     if not over.any():
-        return []
+        return
     n, k = (int(x) for x in np.argwhere(over)[0])
     joint = run.coordinates.velocity_labels[k]
     fast = int(over.any(axis=0).sum())
@@ -291,12 +284,11 @@ def _speed(run, balance, noise):
         f"Joint {who} faster than the model's velocity_limit ({limits[k]:g}), from "
         f"t = {run.time[n]:.6g} s on. The dynamics do not use it."
     )
-    return [Finding("velocity", text, joint, float(run.time[n]), serious=False)]
+    yield Finding("velocity", text, joint, float(run.time[n]), serious=False)
 
 
 def _manifold(run, balance, noise):
     """Quaternions off unit length, couplings that came apart."""
-    found = []
     for kind, error, most, what in (
         ("quaternion", balance.quaternion_error, QUATERNION, "the squared length of a quaternion is off by"),
         (
@@ -309,15 +301,13 @@ def _manifold(run, balance, noise):
         if error.max(initial=0.0) > most:
             t = float(run.time[int(np.argmax(error > most))])
             text = f"The state left its manifold: {what} {error.max():.3g}, more than {most:g} from t = {t:.6g} s on."
-            found.append(Finding(kind, text, None, t))
-    return found
+            yield Finding(kind, text, None, t)
 
 
 def _momentum(run, balance, noise):
     """Momentum of floating mechanisms, beyond that of weight and wrenches."""
     if balance.momentum_error is None:
-        return []
-    found = []
+        return
     for what, part, least in (
         ("angular", slice(0, 3), noise.angular_momentum),
         ("linear", slice(3, 6), noise.linear_momentum),
@@ -332,18 +322,17 @@ def _momentum(run, balance, noise):
                 f"The {what} momentum drifts by {error.max() / scale:.2g} of its size without a cause, more than "
                 f"{MOMENTUM:g} from t = {t:.6g} s on: the integrator's error. A smaller dt or a higher order helps."
             )
-            found.append(Finding("momentum", text, None, t, serious=error.max() > 10.0 * MOMENTUM * scale))
-    return found
+            yield Finding("momentum", text, None, t, serious=error.max() > 10.0 * MOMENTUM * scale)
 
 
 def _events(run, balance, noise):
     """Impulse events that added energy."""
     gains = [impulse for impulse in balance.events if impulse.energy > max(UNEXPLAINED * balance.scale, noise.energy)]
     if not gains:
-        return []
+        return
     first = gains[0]
     text = f"The event {first.label!r} at t = {first.time:.6g} s gave {first.energy:.3g} J to the mechanism."
-    return [Finding("event", text, first.joint or None, first.time, serious=False)]
+    yield Finding("event", text, first.joint or None, first.time, serious=False)
 
 
 def _resting(run, balance, noise) -> list[str]:
