@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +26,8 @@ ANGLE_EXACT = 1e-9  # [rad]
 WIDEST = 4.0 * math.pi * 1.001  # [rad]
 MESH_SCALE = 100.0
 
+Found = tuple[str, Place, str] | tuple[str, Place, str, str]  # code, place, message and repair
+
 
 def check(facts: Facts, *, meshes: bool = False) -> list[Finding]:
     """All findings about the facts of a robot.
@@ -39,33 +40,32 @@ def check(facts: Facts, *, meshes: bool = False) -> list[Finding]:
     """
     found: list[Finding] = []
     for question in (_masses, _joints, _mass_ratios, _angles, _shapes, _names, _materials):
-        found += question(facts)
+        found += [_finding(facts, *each) for each in question(facts)]
     # The inertia of a link that is fixed to a moving one is a small share of what moves: PR2 has 75 such placeholders.
     fixed = {joint.child for joint in facts.joints.values() if not joint.freedoms and joint.parent is not None}
     for body in facts.bodies.values():
         level = "info" if body.name in fixed else None
-        found += [replace(each, level=level or each.level) for each in _inertia_and_shapes(facts, body, meshes)]
+        found += [_finding(facts, *each, level=level) for each in _inertia_and_shapes(body, meshes)]
     return found
 
 
-def _at(facts: Facts, code: str, place: Place, message: str, repair: str = "") -> Finding:
-    return finding(code, place.file or facts.file, place.line, place.element, message, repair)
+def _finding(
+    facts: Facts, code: str, place: Place, message: str, repair: str = "", level: str | None = None
+) -> Finding:
+    return finding(code, place.file or facts.file, place.line, place.element, message, repair, level)
 
 
-def _masses(facts: Facts) -> Iterator[Finding]:
+def _masses(facts: Facts) -> Iterator[Found]:
     moving = {joint.child for joint in facts.joints.values() if joint.freedoms}
     for body in facts.bodies.values():
         if not body.is_given and body.name in moving and body.shapes:
-            yield _at(
-                facts, "missing-inertial", body.place, f"link '{body.name}' moves and has a shape, but no mass",
-                "give it <inertial>, or a fixed joint",
-            )  # fmt: skip
+            message = f"link '{body.name}' moves and has a shape, but no mass"
+            yield "missing-inertial", body.place, message, "give it <inertial>, or a fixed joint"
         if body.mass is not None and body.mass > HUGE_MASS:
-            message = f"link '{body.name}' has {body.mass:g} kg"
-            yield _at(facts, "huge-mass", body.place, message, "is that grams?")
+            yield "huge-mass", body.place, f"link '{body.name}' has {body.mass:g} kg", "is that grams?"
 
 
-def _mass_ratios(facts: Facts) -> Iterator[Finding]:
+def _mass_ratios(facts: Facts) -> Iterator[Found]:
     """Compare what moves as one piece with the piece that carries it."""
     piece: dict[str, str] = {name: name for name in facts.bodies}
     mass = {name: body.mass or 0.0 for name, body in facts.bodies.items()}
@@ -85,53 +85,41 @@ def _mass_ratios(facts: Facts) -> Iterator[Finding]:
         a, b = piece[joint.parent], piece[joint.child]
         light, heavy = sorted((mass[a], mass[b]))
         if not unknown & {a, b} and 0.0 < light * MASS_RATIO < heavy:
-            yield _at(
-                facts, "mass-ratio", joint.place,
-                f"joint '{joint.name}' connects {mass[a]:g} kg ('{a}') with {mass[b]:g} kg ('{b}'), a ratio of "
-                f"{heavy / light:.2g}: simulations lose digits",
-                "is the small mass a placeholder?",
-            )  # fmt: skip
+            masses = f"{mass[a]:g} kg ('{a}') with {mass[b]:g} kg ('{b}'), a ratio of {heavy / light:.2g}"
+            message = f"joint '{joint.name}' connects {masses}: simulations lose digits"
+            yield "mass-ratio", joint.place, message, "is the small mass a placeholder?"
 
 
-def _inertia_and_shapes(facts: Facts, body: BodyFacts, meshes: bool) -> Iterator[Finding]:
+def _inertia_and_shapes(body: BodyFacts, meshes: bool) -> Iterator[Found]:
     if not body.mass or not np.isfinite(body.com).all():
         return
     unread: list[str] = []
     box = _box(body, meshes, unread)
     for reason in unread:
-        yield _at(facts, "mesh-unread", body.place, f"link '{body.name}': {reason}")
+        yield "mesh-unread", body.place, f"link '{body.name}': {reason}"
     moments = np.linalg.eigvalsh(body.I)
     gyration = math.sqrt(max(float(moments[2]), 0.0) / body.mass)
     about = f"link '{body.name}': largest moment {moments[2]:.3g} kg m^2 with {body.mass:g} kg is a radius of gyration"
+    about += f" of {gyration:.2g} m"
     diagonal = math.inf if box is None else float(np.linalg.norm(box[1] - box[0]))
     ones = bool(np.array_equal(np.diag(body.I), np.ones(3)))
     if ones and gyration > min(0.5 * diagonal, 0.5):
-        yield _at(
-            facts, "placeholder-inertia", body.place, f"{about} of {gyration:.2g} m; is the 1 a placeholder?",
-            "give the moments of the body; a mesh or a CAD program tells them",
-        )  # fmt: skip
+        repair = "give the moments of the body; a mesh or a CAD program tells them"
+        yield "placeholder-inertia", body.place, f"{about}; is the 1 a placeholder?", repair
     elif gyration > (NO_SHAPE_GYRATION if box is None else LARGE_GYRATION * diagonal):
         size = "" if box is None else f", and its shapes are {diagonal:.2g} m across"
-        yield _at(
-            facts, "large-inertia", body.place, f"{about} of {gyration:.2g} m{size}",
-            "was the tensor given about another point, or in kg mm^2?",
-        )  # fmt: skip
+        repair = "was the tensor given about another point, or in kg mm^2?"
+        yield "large-inertia", body.place, f"{about}{size}", repair
     if box is None:
         return
     if moments[2] > 0.0 and gyration < SMALL_GYRATION * diagonal:
-        yield _at(
-            facts, "small-inertia", body.place,
-            f"{about} of {gyration:.2g} m, and its shapes are {diagonal:.2g} m across",
-            "is the unit kg m^2, and is it no placeholder?",
-        )  # fmt: skip
+        repair = "is the unit kg m^2, and is it no placeholder?"
+        yield "small-inertia", body.place, f"{about}, and its shapes are {diagonal:.2g} m across", repair
     outside = float(np.linalg.norm(np.maximum(np.maximum(box[0] - body.com, body.com - box[1]), 0.0)))
     if outside > FAR_OUTSIDE * diagonal:
-        yield _at(
-            facts, "com-outside", body.place,
-            f"link '{body.name}': the center of mass ({_numbers(body.com)}) m is {outside:.2g} m outside its shapes, "
-            f"which are {diagonal:.2g} m across",
-            "is it in millimeters, or in the frame of another link?",
-        )  # fmt: skip
+        where = f"{outside:.2g} m outside its shapes, which are {diagonal:.2g} m across"
+        message = f"link '{body.name}': the center of mass ({_numbers(body.com)}) m is {where}"
+        yield "com-outside", body.place, message, "is it in millimeters, or in the frame of another link?"
 
 
 def _box(body: BodyFacts, meshes: bool, unread: list[str]) -> tuple[np.ndarray, np.ndarray] | None:
@@ -155,14 +143,14 @@ def _box(body: BodyFacts, meshes: bool, unread: list[str]) -> tuple[np.ndarray, 
     return (lower, upper) if np.isfinite(lower).all() and np.isfinite(upper).all() else None
 
 
-def _joints(facts: Facts) -> Iterator[Finding]:
+def _joints(facts: Facts) -> Iterator[Found]:
     for message, place in facts.idle:
-        yield _at(facts, "zero-effort", place, message, "write what the drive has; programs differ on 0")
+        yield "zero-effort", place, message, "write what the drive has; programs differ on 0"
     for joint in facts.joints.values():
         far = math.sqrt(sum(x * x for x in joint.offset))
         if far > FAR and joint.parent is not None:
             message = f"joint '{joint.name}' is {far:.4g} m from its parent"
-            yield _at(facts, "far-offset", joint.place, message, "is that millimeters?")
+            yield "far-offset", joint.place, message, "is that millimeters?"
         if joint.freedoms != 1:
             continue
         unit = "rad" if joint.turns else "m"
@@ -172,18 +160,18 @@ def _joints(facts: Facts) -> Iterator[Finding]:
         ):
             if value == 0.0:
                 message = f"joint '{joint.name}' has the {code[5:]} limit 0: {consequence}"
-                yield _at(facts, code, joint.limit_place, message, "write the limit of the drive; programs differ on 0")
+                yield code, joint.limit_place, message, "write the limit of the drive; programs differ on 0"
         if joint.lower is None or joint.upper is None:
             continue
         if joint.lower == joint.upper:
             message = f"joint '{joint.name}' has lower and upper limit {joint.lower:g} {unit}: it cannot move"
-            yield _at(facts, "equal-limits", joint.limit_place, message, "make it fixed, or give its range")
+            yield "equal-limits", joint.limit_place, message, "make it fixed, or give its range"
         if joint.turns and max(abs(joint.lower), abs(joint.upper)) > WIDEST:
             message = f"joint '{joint.name}' has the limits [{joint.lower:g}, {joint.upper:g}] rad, more than two turns"
-            yield _at(facts, "wide-limit", joint.limit_place, message, "is that degrees? Or make it continuous")
+            yield "wide-limit", joint.limit_place, message, "is that degrees? Or make it continuous"
 
 
-def _angles(facts: Facts) -> Iterator[Finding]:
+def _angles(facts: Facts) -> Iterator[Found]:
     """One finding per rounded angle, with all that it turns."""
     rounded: dict[tuple[float, bool], list[AngleFacts]] = {}
     for turned in facts.angles:
@@ -196,14 +184,11 @@ def _angles(facts: Facts) -> Iterator[Finding]:
         where = turned[0].what + (f" and {len(turned) - 1} more" if len(turned) > 1 else "")
         if degrees:
             message = f"{where}: angle {angle!r} is {name}, but the file counts in degrees"
-            yield _at(facts, "radians", turned[0].place, message, "is it meant in radians?")
+            yield "radians", turned[0].place, message, "is it meant in radians?"
             continue
-        yield _at(
-            facts, "rounded-angle" if error > ANGLE_SHOWS else "truncated-angle", turned[0].place,
-            f"{where}: angle {angle!r} is {name} but for {error:.2g} rad, which moves a point 1 m away by "
-            f"{_length(error)}",
-            f"write {exact!r}",
-        )  # fmt: skip
+        code = "rounded-angle" if error > ANGLE_SHOWS else "truncated-angle"
+        effect = f"{error:.2g} rad, which moves a point 1 m away by {_length(error)}"
+        yield code, turned[0].place, f"{where}: angle {angle!r} is {name} but for {effect}", f"write {exact!r}"
 
 
 def rounded_multiple(angle: float) -> tuple[str, float] | None:
@@ -238,34 +223,34 @@ def rounded_multiple(angle: float) -> tuple[str, float] | None:
     return None
 
 
-def _shapes(facts: Facts) -> Iterator[Finding]:
+def _shapes(facts: Facts) -> Iterator[Found]:
     for body in facts.bodies.values():
         for shape in body.shapes:
             scale = [abs(s) for s in shape.scale]
             if shape.kind == "mesh" and (min(scale) == 0.0 or max(scale) >= MESH_SCALE):
                 message = f"link '{body.name}': mesh '{shape.mesh}' is scaled by ({_numbers(shape.scale)})"
-                yield _at(facts, "mesh-scale", body.place, message, "millimeters become meters by 0.001")
+                yield "mesh-scale", body.place, message, "millimeters become meters by 0.001"
             if shape.color is not None and not all(0.0 <= part <= 1.0 for part in shape.color):
                 message = f"link '{body.name}': color ({_numbers(shape.color)}) is outside 0 to 1"
-                yield _at(facts, "color-range", body.place, message, "is that 0 to 255?")
+                yield "color-range", body.place, message, "is that 0 to 255?"
 
 
-def _names(facts: Facts) -> Iterator[Finding]:
+def _names(facts: Facts) -> Iterator[Found]:
     first: dict[tuple[str, str], str] = {}
     for kind, name, place in facts.names:
         if name != name.strip():
             message = f"{kind} name '{name}' begins or ends with white space"
-            yield _at(facts, "similar-names", place, message, "remove it")
+            yield "similar-names", place, message, "remove it"
         other = first.setdefault((kind, name.strip().lower()), name)
         if other != name:
             message = f"{kind} names '{other}' and '{name}' differ in case or white space only"
-            yield _at(facts, "similar-names", place, message, "rename one of them")
+            yield "similar-names", place, message, "rename one of them"
 
 
-def _materials(facts: Facts) -> Iterator[Finding]:
+def _materials(facts: Facts) -> Iterator[Found]:
     for name, (place, used) in facts.materials.items():
         if not used:
-            yield _at(facts, "unused-material", place, f"material '{name}' is used by no shape", "remove it")
+            yield "unused-material", place, f"material '{name}' is used by no shape", "remove it"
 
 
 def _numbers(values) -> str:

@@ -124,7 +124,11 @@ class _Robot:
 
     def __init__(self, model, robot, features: UnsupportedFeatures, mesh_names: MeshNames) -> None:
         self.model, self.robot, self.features, self.mesh_names = model, robot, features, mesh_names
-        self.root = next((frame for frame in model.frames[1:] if _is_root(model, frame)), None)
+        # The frame of the world that is the root link of a robot welded there.
+        welds = [frame for frame in model.frames[1:] if frame.body == 0 and frame.is_identity]
+        roots = (frame for frame in welds if model.welded.get(f"{frame.name}_to_world") == frame.name)
+        self.root = next(roots, None)
+        self.links = [model.body_names[0] if self.root is None else self.root.name, *model.body_names[1:]]
         self.joint_of_frame = {frame: joint for joint, frame in model.welded.items()}
         self.joint_names = Names((*model.joint_names, *model.welded))
         self.link_names = Names(frame.name for frame in model.frames)
@@ -133,11 +137,8 @@ class _Robot:
     def write(self) -> None:
         """Links and joints, depth first; every joint stands before the link that it carries."""
         model, features = self.model, self.features
-        carrier = self._world_inertia()
-        if self.root is not None:
-            self._link(self.root.name, model.I[0], model.geometry[0])
-        else:
-            self._link(model.body_names[0], Inertia.zero(), model.geometry[0])
+        inertia = self._world_inertia()
+        self._link(self.links[0], inertia.get(self.links[0], Inertia.zero()), model.geometry[0])
         carried = attachments(model)
         waiting = carried[0][::-1]
         while waiting:
@@ -146,26 +147,25 @@ class _Robot:
                 self._body(item)
                 waiting += carried[item][::-1]
             elif item is not self.root:
-                self._frame(item, carrier)
+                self._fixed(item, inertia.get(item.name, Inertia.zero()))
         if not is_depth_first(model):
             features.note("", "bodies are read depth first, so q has another order than in this model", "warning")
         if any(joint.nv == 0 for joint in model.joints[1:]):
             features.note("", "bodies on fixed joints are read as frames; merge_fixed=False keeps them bodies")
 
-    def _world_inertia(self) -> tuple[Frame, Inertia] | None:
-        """The link that carries the inertia of what is welded to the world, unless the root does."""
+    def _world_inertia(self) -> dict[str, Inertia]:
+        """The link that carries the inertia of what is welded to the world, the root if there is one."""
         I = self.model.I[0]
-        if self.root is not None or not any((I.m, *I.h, *I.I)):
-            return None
+        if self.root is not None:
+            return {self.root.name: I}
+        if not any((I.m, *I.h, *I.I)):
+            return {}
         welded = [f for f in self.model.frames[1:] if f.body == 0]
         if not welded:
             self.features.note("body 'world'", "inertia fixed to the world left out: no link carries it; no effect")
-            return None
+            return {}
         frame = next((f for f in welded if f.is_identity), welded[0])
-        return frame, frame.X_FB @ I
-
-    def _parent_link(self, body: int) -> str:
-        return self.root.name if body == 0 and self.root is not None else self.model.body_names[body]
+        return {frame.name: frame.X_FB @ I}
 
     def _body(self, i: int) -> None:
         model, features = self.model, self.features
@@ -177,7 +177,7 @@ class _Robot:
         limited = joint.nv == 1 and (np.isfinite(model.lower[v]) | np.isfinite(model.upper[v]))[0]
         if kind == "revolute" and not limited:
             kind = "continuous"
-        element = self._joint(name, kind, self._parent_link(model.parent[i]), model.body_names[i], model.X_T[i])
+        element = self._joint(name, kind, self.links[model.parent[i]], model.body_names[i], model.X_T[i])
         if axis is not None:
             add(element, "axis", xyz=numbers_text(axis))
         if joint.nv == 1:
@@ -186,11 +186,8 @@ class _Robot:
         own = model.frames[i]
         if not own.is_identity:
             spare = self.link_names.new(f"{own.name}_frame")
-            features.note(
-                f"body {own.name!r}",
-                f"the frame of this name is not at the joint, where the link is; written as link {spare!r}",
-                "warning",
-            )
+            message = f"the frame of this name is not at the joint, where the link is; written as link {spare!r}"
+            features.note(f"body {own.name!r}", message, "warning")
             self._fixed(Frame(spare, i, own.R_BF, own.p_BF), Inertia.zero())
 
     def _drive(self, element, i: int, kind: str) -> None:
@@ -210,12 +207,9 @@ class _Robot:
             offset = {"offset": number_text(c.offset)} if c.offset else {}
             add(element, "mimic", joint=c.master, multiplier=number_text(c.ratio), **offset)
 
-    def _frame(self, frame: Frame, carrier) -> None:
-        self._fixed(frame, carrier[1] if carrier is not None and frame is carrier[0] else Inertia.zero())
-
     def _fixed(self, frame: Frame, I: Inertia) -> None:
         joint = self.joint_of_frame.get(frame.name) or self.joint_names.new(f"{frame.name}_fixed")
-        self._joint(joint, "fixed", self._parent_link(frame.body), frame.name, frame.X_FB)
+        self._joint(joint, "fixed", self.links[frame.body], frame.name, frame.X_FB)
         self._link(frame.name, I, ())
 
     def _joint(self, name: str, kind: str, parent: str, child: str, X):
@@ -270,17 +264,7 @@ class _Robot:
                 add(material, "color", rgba=numbers_text(shape.color))
 
 
-def _is_root(model, frame: Frame) -> bool:
-    """Whether a frame is the root link of a robot that is welded to the world."""
-    return frame.body == 0 and frame.is_identity and model.welded.get(f"{frame.name}_to_world") == frame.name
-
-
 def _origin(element, R: np.ndarray, p: np.ndarray) -> None:
-    pose = {}
-    if p.any():
-        pose["xyz"] = numbers_text(p.tolist())
-    rpy = rpy_of(R)
-    if any(rpy):
-        pose["rpy"] = numbers_text(rpy)
+    pose = {name: numbers_text(x) for name, x in (("xyz", p.tolist()), ("rpy", rpy_of(R))) if any(x)}
     if pose:
         add(element, "origin", **pose)
