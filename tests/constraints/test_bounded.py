@@ -120,6 +120,18 @@ def test_friction_only_takes_energy_and_limits_none():
     assert slow == pytest.approx(lam, rel=1e-9, abs=1e-9)
 
 
+def test_rows_have_the_order_of_their_joints():
+    """Limits named from the tip to the base: forces and labels follow; a joint is named once."""
+    arm = kt.models.double_pendulum().replace(lower=[-0.2, -0.3], upper=[0.2, 0.3])
+    model, turned = (arm.with_constraints(HardLimits(of=names)) for names in ((), ("elbow", "shoulder")))
+    state = [0.2, 0.1], [0.0, 0.0], [20.0, 0.0]
+    a, lam = kt.forward_dynamics(model, *state, multipliers=True)
+    same, other = kt.forward_dynamics(turned, *state, multipliers=True)
+    assert lam[0] < -1.0 and lam[1] == 0.0 and other.tolist() == lam[::-1].tolist() and same == pytest.approx(a)
+    with pytest.raises(ConstraintError, match="'elbow' is in two constraints of kind hard_limits"):
+        model.with_constraints(HardLimits(0.5, of="elbow"))
+
+
 def test_a_load_below_the_breakaway_force_is_held():
     """Exactly, by as much as it weighs; above it the pendulum starts as if that much were missing."""
     model = kt.models.pendulum()

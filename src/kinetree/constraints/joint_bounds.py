@@ -103,14 +103,13 @@ class HardLimits(JointBounds):
 
     def positions(self, model) -> dict[int, int]:
         """The entry of q that belongs to each velocity coordinate with a row."""
-        rows = set(self.coordinates(model))
-        pairs = (
-            pair
+        entry = {
+            k: j
             for i in model.outward()
             if model.joints[i].nq == model.joints[i].nv
-            for pair in zip(*(range(s[i].start, s[i].stop) for s in (model.v_slice, model.q_slice)), strict=True)
-        )
-        return {k: j for k, j in pairs if k in rows}
+            for k, j in zip(*(range(s[i].start, s[i].stop) for s in (model.v_slice, model.q_slice)), strict=True)
+        }
+        return {k: entry[k] for k in self.coordinates(model)}
 
     def laws(self, kin, dt=None, predicted=None) -> list[RowLaw]:
         """At a limit, rates that do not leave it; in a step, velocities that do not pass it within the step."""

@@ -77,7 +77,13 @@ def checked_constraints(model, constraints: Sequence[Constraint]) -> tuple[Const
 
 
 def _refuse_twice(model, constraints: Sequence[Constraint]) -> None:
-    """A velocity is given once."""
+    """A velocity is given once, and a law taken over once."""
+    taken: set[tuple[str, str]] = set()
+    for c in constraints:
+        for joint in (c.joints or model.joint_names) if c.replaces else ():
+            if (c.replaces, joint) in taken:
+                raise ConstraintError(f"joint {joint!r} is in two constraints of kind {c.kind}: {c}", joint=joint)
+            taken.add((c.replaces, joint))
     owner: dict[int, Constraint] = {}
     for c in sorted(constraints, key=lambda c: not isinstance(c, Coupling)):
         for k in c.velocity_map(Kinematics(model, ())):
