@@ -170,7 +170,7 @@ class MechanismGraph:
     def distances(self) -> dict[str, int]:
         """The least number of joints between the base and each body: no spanning tree has a body nearer."""
         distance = {self.base: 0}
-        for arc, body in self._search(frozenset(), depth_first=False):
+        for arc, body in self._search():
             distance[body] = distance[self.neighbor(arc, body)] + 1
         return distance
 
@@ -328,7 +328,7 @@ class MechanismGraph:
                     "with the others",
                     joint=name,
                 )
-        reached = {self.base, *(body for _, body in self._search(out, depth_first=False))}
+        reached = {self.base, *(body for _, body in self._search(out))}
         if lost := [body for body in self.bodies if body not in reached]:
             across = [
                 arc.joint for arc in self.joints
@@ -342,7 +342,7 @@ class MechanismGraph:
             )
         return out, kept
 
-    def _search(self, without: Collection[str], depth_first: bool) -> Iterator[tuple[Arc, str]]:
+    def _search(self, without: Collection[str] = (), depth_first: bool = False) -> Iterator[tuple[Arc, str]]:
         """The joints by which a search from the base first meets each body, and that body."""
         seen, open_bodies = {self.base}, deque([(self.base, iter(self._at[self.base]))])
         close = open_bodies.pop if depth_first else open_bodies.popleft

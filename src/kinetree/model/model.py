@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -473,7 +474,7 @@ class Model(JointArrays):
         return {what: getattr(self, what) for what in names} | own
 
     def __reduce__(self):
-        return _from_arguments, (self._arguments(),)
+        return partial(Model, **self._arguments()), ()
 
     def __copy__(self) -> Model:
         return self  # nothing of it can change
@@ -598,7 +599,3 @@ class Model(JointArrays):
 
             self._set(_reframed=reframed(self))
         return self._reframed
-
-
-def _from_arguments(arguments: dict[str, object]) -> Model:
-    return Model(**arguments)

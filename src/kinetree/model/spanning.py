@@ -276,14 +276,8 @@ class SpanningTree:
         self.joints = tuple(arc.joint for arc in graph.joints if arc.joint in inside)
         self.chords = tuple(arc.joint for arc in graph.joints if arc.joint not in inside)
         self.parent_of: dict[str, tuple[str, str]] = {}
-        open_bodies = [graph.base]
-        while open_bodies:
-            here = open_bodies.pop()
-            for arc in graph.joints_of(here):
-                body = graph.neighbor(arc, here)
-                if arc.joint in inside and body != graph.base and body not in self.parent_of:
-                    self.parent_of[body] = (arc.joint, here)
-                    open_bodies.append(body)
+        for arc, body in graph._search(self.chords):
+            self.parent_of[body] = (arc.joint, graph.neighbor(arc, body))
         lost = [body for body in graph.bodies[1:] if body not in self.parent_of]
         if lost or len(self.joints) != graph.nb - 1:
             found = f"they do not reach {', '.join(map(repr, lost[:6]))}" if lost else "they close a loop"

@@ -141,11 +141,7 @@ class AxialRotation(Rotation):
     def matrix(self) -> Matrix3:
         """The 3x3 matrix; its constant entries are structural."""
         c, s = self.c, self.s
-        if self.axis == 0:
-            return Matrix3(((1.0, 0.0, 0.0), (0.0, c, s), (0.0, -s, c)))
-        if self.axis == 1:
-            return Matrix3(((c, 0.0, -s), (0.0, 1.0, 0.0), (s, 0.0, c)))
-        return Matrix3(((c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0)))
+        return Matrix3(_cyclic(self.axis, ((c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0))))
 
     def congruence(self, S: Symmetric3) -> Symmetric3:
         """``E S E^T`` (8m + 7a)."""
@@ -211,24 +207,23 @@ def _turn_symmetric(axis, c, s, s2, cs, cs_2, c2, S):
 
 def _turn_general(axis, c, s, s2, cs, M):
     """E M E^T about an axis k, on the rows and columns taken in the cyclic order (i, j, k)."""
-    k = axis
-    i, j = (k + 1) % 3, (k + 2) % 3
-    A = M.rows
-    total = A[i][j] + A[j][i]
-    difference = A[j][j] - A[i][i]
+    order = (axis + 1) % 3, (axis + 2) % 3, axis
+    (ii, ij, ik), (ji, jj, jk), (ki, kj, kk) = ([M.rows[row][column] for column in order] for row in order)
+    total = ij + ji
+    difference = jj - ii
     alpha = cs * total + s2 * difference
     beta = cs * difference - s2 * total
-    B = [[None] * 3, [None] * 3, [None] * 3]
-    B[i][i] = A[i][i] + alpha
-    B[i][j] = A[i][j] + beta
-    B[i][k] = c * A[i][k] + s * A[j][k]
-    B[j][i] = A[j][i] + beta
-    B[j][j] = A[j][j] - alpha
-    B[j][k] = c * A[j][k] - s * A[i][k]
-    B[k][i] = c * A[k][i] + s * A[k][j]
-    B[k][j] = c * A[k][j] - s * A[k][i]
-    B[k][k] = A[k][k]
-    return Matrix3((tuple(B[0]), tuple(B[1]), tuple(B[2])))
+    return Matrix3(_cyclic(axis, (
+        (ii + alpha, ij + beta, c * ik + s * jk),
+        (ji + beta, jj - alpha, c * jk - s * ik),
+        (c * ki + s * kj, c * kj - s * ki, kk),
+    )))  # fmt: skip
+
+
+def _cyclic(axis, rows):
+    """Rows and columns in the order (i, j, k), k the axis, as those of the axes 0, 1, 2."""
+    at = [(m - axis - 1) % 3 for m in range(3)]
+    return tuple(tuple(rows[row][column] for column in at) for row in at)
 
 
 class GeneralRotation(Rotation):
