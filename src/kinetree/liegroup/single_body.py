@@ -98,14 +98,8 @@ def unified_rk4_step(
                 h=h,
             ) from error
 
-    half = 0.5 * h
-    K1, k1 = rates(t, Motion.zero(), w)
-    K2, k2 = rates(t + half, K1 * half, _moved(w, k1, half))
-    K3, k3 = rates(t + half, K2 * half, _moved(w, k2, half))
-    K4, k4 = rates(t + h, K3 * h, _moved(w, k3, h))
-    n = (K1 + (K2 + K3) * 2.0 + K4) * (h / 6.0)
-    k = [a + 2.0 * (b + c) + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)]
-    return exp_se3(n) @ X, _moved(w, k, h / 6.0)
+    n, w = _rk4(rates, t, h, Motion.zero(), w)
+    return exp_se3(n) @ X, w
 
 
 @checked(
@@ -151,18 +145,26 @@ def terze_rk4_step(
 
     def rates(time, u, omega):
         """Rates of the incremental rotation vector u and of the angular velocity."""
+        omega = Vector3(*omega)
         moment = (J @ omega).cross(omega)
         if torque is not None:
             moment = moment + torque(time, quaternion_product(quaternion, quaternion_exp(u)), omega)
-        return right_jacobian_solve(u, omega), J_inverse @ moment
+        return right_jacobian_solve(u, omega), list(J_inverse @ moment)
 
+    u, omega = _rk4(rates, t, h, Vector3.zero(), list(omega))
+    return quaternion_product(quaternion, quaternion_exp(u)), Vector3(*omega)
+
+
+def _rk4(rates: Callable, t, h, zero, w: list) -> tuple:
+    """The incremental motion from zero and the velocities after a step of the classical method."""
     half = 0.5 * h
-    u1, a1 = rates(t, Vector3.zero(), omega)
-    u2, a2 = rates(t + half, u1 * half, omega + a1 * half)
-    u3, a3 = rates(t + half, u2 * half, omega + a2 * half)
-    u4, a4 = rates(t + h, u3 * h, omega + a3 * h)
-    u = (u1 + (u2 + u3) * 2.0 + u4) * (h / 6.0)
-    return quaternion_product(quaternion, quaternion_exp(u)), omega + (a1 + (a2 + a3) * 2.0 + a4) * (h / 6.0)
+    K1, k1 = rates(t, zero, w)
+    K2, k2 = rates(t + half, K1 * half, _moved(w, k1, half))
+    K3, k3 = rates(t + half, K2 * half, _moved(w, k2, half))
+    K4, k4 = rates(t + h, K3 * h, _moved(w, k3, h))
+    n = (K1 + (K2 + K3) * 2.0 + K4) * (h / 6.0)
+    k = [a + 2.0 * (b + c) + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)]
+    return n, _moved(w, k, h / 6.0)
 
 
 def _moved(w, rate, h):
