@@ -13,18 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from kinetree.arguments import a_mapping, a_model, a_truth_value, array, checked, number, of_kind, text, whole
-from kinetree.conventions.coordinate_maps import (
-    BallRpy,
-    Circle,
-    CoordinateMap,
-    Displaced,
-    EulerParameters,
-    MixedFree,
-    PlanarCircle,
-    PlanarRates,
-    WorldFree,
-    same,
-)
+from kinetree.conventions import coordinate_maps as maps
 from kinetree.conventions.engine import SWAP, Engine
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import Composite, Free, FreeSplit, Helical, Planar, Prismatic, Revolute, Spherical, Universal
@@ -79,16 +68,16 @@ def refuse_kind(engine, model, i: int, name: str, kind: str):
     )
 
 
-def _drake_map(joint, kind: str) -> CoordinateMap | None:
+def _drake_map(joint, kind: str) -> maps.CoordinateMap | None:
     """The coordinate map for a joint here and one of this type there."""
     if kind == "quaternion_floating":
-        return WorldFree() if isinstance(joint, Free) else None
+        return maps.WorldFree() if isinstance(joint, Free) else None
     if kind == "ball_rpy":
-        return BallRpy() if isinstance(joint, Spherical) else None
+        return maps.BallRpy() if isinstance(joint, Spherical) else None
     if kind == "planar":
-        return PlanarRates() if isinstance(joint, Planar) else None
+        return maps.PlanarRates() if isinstance(joint, Planar) else None
     mine = {"revolute": (Revolute,), "prismatic": (Prismatic,), "screw": (Helical,)}.get(kind, ())
-    return same(1) if isinstance(joint, mine) else None
+    return maps.same(1) if isinstance(joint, mine) else None
 
 
 class Drake(Engine):
@@ -177,9 +166,9 @@ class Exudyn(Engine):
             if isinstance(joint, Free) and model.parent[i] == 0:
                 at = pose_of_transform(model.X_T[i])
                 values = reference.get(name, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
-                mapping = EulerParameters(*at, array(what, values, "an array of real numbers", shape=(7,)))
+                mapping = maps.EulerParameters(*at, array(what, values, "an array of real numbers", shape=(7,)))
             elif isinstance(joint, (Revolute, Prismatic, Helical)):
-                mapping = Displaced(number(what, reference.get(name, 0.0)))
+                mapping = maps.Displaced(number(what, reference.get(name, 0.0)))
             else:
                 refuse_kind(self, model, i, name, "coordinates of an ODE2 node")
             pairs.append((i, mapping, place, place))
@@ -192,17 +181,17 @@ _SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}
 _SPLIT = FreeSplit("translation")
 
 
-def _mujoco_map(joint, kind: str, X_T) -> CoordinateMap | None:
+def _mujoco_map(joint, kind: str, X_T) -> maps.CoordinateMap | None:
     if kind == "free":
         if isinstance(joint, Free):
-            return MixedFree(*pose_of_transform(X_T))
+            return maps.MixedFree(*pose_of_transform(X_T))
         here = pose_of_transform(X_T)
         at_origin = np.array_equal(here[0], np.eye(3)) and not here[1].any()
-        return CoordinateMap(range(7), (3, 4, 5, 0, 1, 2)) if joint == _SPLIT and at_origin else None
+        return maps.CoordinateMap(range(7), (3, 4, 5, 0, 1, 2)) if joint == _SPLIT and at_origin else None
     if kind == "ball":
-        return same(4, 3) if isinstance(joint, Spherical) else None
+        return maps.same(4, 3) if isinstance(joint, Spherical) else None
     mine = (Prismatic,) if kind == "slide" else (Revolute, Helical)
-    return same(1) if isinstance(joint, mine) or joint.kind == "reversed" and joint.nq == joint.nv == 1 else None
+    return maps.same(1) if isinstance(joint, mine) or joint.kind == "reversed" and joint.nq == joint.nv == 1 else None
 
 
 class MuJoCo(Engine):
@@ -272,18 +261,18 @@ class MuJoCo(Engine):
 _POSE = (0, 1, 2, 4, 5, 6, 3)  # (p, x, y, z, w) out of (p, w, x, y, z)
 
 
-def _pinocchio_map(joint, nq: int, nv: int) -> CoordinateMap | None:
+def _pinocchio_map(joint, nq: int, nv: int) -> maps.CoordinateMap | None:
     """The coordinate map for a joint here and one of these sizes there; None if there is none."""
     if isinstance(joint, Free) and (nq, nv) == (7, 6):
-        return CoordinateMap(_POSE, SWAP)
+        return maps.CoordinateMap(_POSE, SWAP)
     if isinstance(joint, Spherical) and (nq, nv) == (4, 3):
-        return CoordinateMap((1, 2, 3, 0), range(3))
+        return maps.CoordinateMap((1, 2, 3, 0), range(3))
     if isinstance(joint, Planar) and (nq, nv) == (4, 3):
-        return PlanarCircle()
+        return maps.PlanarCircle()
     if joint.nq == joint.nv == 1 and (nq, nv) == (2, 1):
-        return Circle()
+        return maps.Circle()
     plain = joint.kind in ("translational", "ellipsoid") or isinstance(joint, (Universal, Composite)) or joint.nv == 1
-    return same(nq, nv) if plain and (nq, nv) == (joint.nq, joint.nv) else None
+    return maps.same(nq, nv) if plain and (nq, nv) == (joint.nq, joint.nv) else None
 
 
 class Pinocchio(Engine):

@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.joints.contract import Joint
-from kinetree.joints.spherical import (
-    QUATERNION,
-    norm_defect,
-    quaternion_rate,
-    random_quaternion,
-    turn_between,
-    turned,
-)
+from kinetree.joints.spherical import QUATERNION, norm_defect, quaternion_rate, random_quaternion, turn_between, turned
 from kinetree.liegroup.se3 import right_jacobian_solve
 from kinetree.liegroup.so3 import exp_so3, left_jacobian_apply, left_jacobian_solve
 from kinetree.liegroup.unified import Projection

@@ -17,26 +17,13 @@ from kinetree.errors import ModelError, unknown_name
 from kinetree.forces.contract import ForceElement
 from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.foreign_names import OF_MODELS, no_attribute
+from kinetree.model import construction
 from kinetree.model import validation as check
-from kinetree.model.construction import (
-    all_frames,
-    checked_arrays,
-    checked_geometry,
-    checked_gravity,
-    checked_tree,
-    snapped_placements,
-)
 from kinetree.model.equipment import Actuator, Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_arrays import JointArrays
 from kinetree.model.joint_forces import check_number_names, joint_forces
-from kinetree.model.numbers import (
-    VELOCITY_ARRAYS,
-    Numbers,
-    ScalarModel,
-    numbers_of,
-    snapped_inertia,
-)
+from kinetree.model.numbers import VELOCITY_ARRAYS, Numbers, ScalarModel, numbers_of, snapped_inertia
 from kinetree.model.parts import Frame, Geometry, Report
 from kinetree.model.ranges import drawn, position_ranges
 from kinetree.spatial import Inertia, Transform, Vector3
@@ -182,10 +169,10 @@ class Model(JointArrays):
     ) -> None:
         equipment = equipment or Equipment()
         possible = not accept_impossible_inertia
-        parent = checked_tree(name, parent, body_names, joint_names, joints, X_T, I, possible)
+        parent = construction.checked_tree(name, parent, body_names, joint_names, joints, X_T, I, possible)
         self._set_structure(
             name=str(name), body_names=tuple(body_names), joint_names=tuple(joint_names), parent=parent,
-            joints=(None, *joints[1:]), frames=all_frames(tuple(body_names), frames), welded=welded or {},
+            joints=(None, *joints[1:]), frames=construction.all_frames(tuple(body_names), frames), welded=welded or {},
         )  # fmt: skip
         check.check_names("frame", [frame.name for frame in self.frames], name)
         loops = [c for c in constraints if isinstance(c, LoopJoint)]
@@ -197,13 +184,13 @@ class Model(JointArrays):
         self._set(unsupported=(*equipment.unsupported, *(str(c) for c in others if c.row_kind == "cone")))
         check_equipment(self, equipment)
 
-        arrays, elements = checked_arrays(self, forces, parameters)
+        arrays, elements = construction.checked_arrays(self, forces, parameters)
         inertias = tuple(snapped_inertia(body) for body in I)
         self._set(
-            X_T=snapped_placements(self, X_T, inertias),
+            X_T=construction.snapped_placements(self, X_T, inertias),
             I=inertias,
-            gravity=checked_gravity(name, gravity),
-            geometry=checked_geometry(name, geometry, len(parent)),
+            gravity=construction.checked_gravity(name, gravity),
+            geometry=construction.checked_geometry(name, geometry, len(parent)),
             equipment=equipment,
             report=report if report is not None else Report(),
             source=source,

@@ -9,19 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kinetree.errors import TopologyError, unknown_name
-from kinetree.model.topology import (
-    children_of,
-    common_ancestor,
-    depths_of,
-    expanded_parent,
-    regular_order,
-    subtree_of,
-    support_of,
-)
+from kinetree.model.topology import Rooted, children_of, depths_of, expanded_parent, regular_order
 
 
 @dataclass(frozen=True, slots=True)
-class Numbering:
+class Numbering(Rooted):
     """Numbers of bodies and joints: the base is 0, children come after their parents, chords after the tree.
 
     Parameters
@@ -98,22 +90,6 @@ class Numbering:
     def is_reversed(self, i: int) -> bool:
         """Whether body i is the predecessor of its joint: the tree meets joint i from behind."""
         return i < self.nb and self.p[i] == i
-
-    def support(self, i: int) -> tuple[int, ...]:
-        """kappa(i): the joints on the path from the base to body i."""
-        return support_of(self.parent, i)
-
-    def children(self, i: int) -> tuple[int, ...]:
-        """mu(i): the children of body i."""
-        return self._children[i]
-
-    def subtree(self, i: int) -> tuple[int, ...]:
-        """nu(i): body i and all distal bodies."""
-        return subtree_of(self._children, i)
-
-    def common_ancestor(self, i: int, j: int) -> int:
-        """The outermost body that supports both i and j, or is one of them."""
-        return common_ancestor(self.parent, i, j)
 
     def expanded_parent(self, freedoms: Sequence[int]) -> tuple[int, ...]:
         """The parent array of the tree in which joint i of ``freedoms[i - 1]`` freedoms is a chain of single ones.

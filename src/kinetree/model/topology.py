@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.arguments import whole
 from kinetree.errors import TopologyError
 
 
@@ -108,6 +109,36 @@ def common_ancestor(parent: Sequence[int], i: int, j: int) -> int:
         else:
             j = parent[j]
     return i
+
+
+class Rooted:
+    """Base of trees over numbered bodies, with ``nb``, ``parent`` and the child sets."""
+
+    __slots__ = ()
+
+    def children(self, i: int) -> tuple[int, ...]:
+        """Children mu(i) of body i, ascending."""
+        return self._children[self._numbered("children: i", i)]
+
+    def support(self, i: int) -> tuple[int, ...]:
+        """Joints kappa(i) on the path from the world to body i, ascending; joint i is the last."""
+        return support_of(self.parent, self._numbered("support: i", i))
+
+    def ancestors(self, i: int) -> Iterable[int]:
+        """The moving bodies between body i and the world, from its parent on."""
+        return self.support(i)[-2::-1]
+
+    def subtree(self, i: int) -> tuple[int, ...]:
+        """Body i and all bodies that it supports, nu(i), ascending."""
+        return subtree_of(self._children, self._numbered("subtree: i", i))
+
+    def common_ancestor(self, i: int, j: int) -> int:
+        """The outermost body that supports both i and j, or is one of them."""
+        found = self._numbered("common_ancestor: i", i), self._numbered("common_ancestor: j", j)
+        return common_ancestor(self.parent, *found)
+
+    def _numbered(self, what: str, i: int) -> int:
+        return whole(what, i, "the number of a body: Model.body(name) gives it", least=0, most=self.nb - 1)
 
 
 def expanded_parent(parent: Sequence[int], freedoms: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError
 from itertools import accumulate, pairwise
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from kinetree.spatial.algebra import SPATIAL
 from kinetree.state_kinematics import Kinematics
 
 
-class Tree:
+class Tree(topology.Rooted):
     """Bodies, joints and frames, numbered: body 0 is the world, joint i connects body i to its parent."""
 
     STRUCTURE = (
@@ -194,30 +194,6 @@ class Tree:
     def inward(self) -> range:
         """The moving bodies, every child before its parent."""
         return range(self.nb - 1, 0, -1)
-
-    def children(self, i: int) -> tuple[int, ...]:
-        """Children mu(i) of body i, ascending."""
-        return self._children[self._numbered("children: i", i)]
-
-    def support(self, i: int) -> tuple[int, ...]:
-        """Joints kappa(i) on the path from the world to body i, ascending; joint i is the last."""
-        return topology.support_of(self.parent, self._numbered("support: i", i))
-
-    def ancestors(self, i: int) -> Iterable[int]:
-        """The moving bodies between body i and the world, from its parent on."""
-        return self.support(i)[-2::-1]
-
-    def subtree(self, i: int) -> tuple[int, ...]:
-        """Body i and all bodies that it supports, nu(i), ascending."""
-        return topology.subtree_of(self._children, self._numbered("subtree: i", i))
-
-    def common_ancestor(self, i: int, j: int) -> int:
-        """The outermost body that supports both i and j, or is one of them."""
-        found = self._numbered("common_ancestor: i", i), self._numbered("common_ancestor: j", j)
-        return topology.common_ancestor(self.parent, *found)
-
-    def _numbered(self, what: str, i: int) -> int:
-        return whole(what, i, "the number of a body: Model.body(name) gives it", least=0, most=self.nb - 1)
 
     def dof_parent(self) -> tuple[int, ...]:
         """Parent of every velocity coordinate in the expanded tree, counted from 0; -1 is the world.

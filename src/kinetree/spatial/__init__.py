@@ -15,13 +15,7 @@ from kinetree.spatial.planar import (
     PlanarTransform,
     Vector2,
 )
-from kinetree.spatial.rotation import (
-    AxialRotation,
-    GeneralRotation,
-    IdentityRotation,
-    Rotation,
-    rotation_from_matrix,
-)
+from kinetree.spatial.rotation import AxialRotation, GeneralRotation, IdentityRotation, Rotation, rotation_from_matrix
 from kinetree.spatial.transform import FactoredTransform, Transform
 from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3
 

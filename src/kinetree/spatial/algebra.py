@@ -10,19 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kinetree.spatial import planar
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.coriolis import BodyCoriolis, PlanarBodyCoriolis
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Force, Motion
-from kinetree.spatial.planar import (
-    PlanarAccelerationField,
-    PlanarArticulatedInertia,
-    PlanarForce,
-    PlanarInertia,
-    PlanarMotion,
-    PlanarTransform,
-)
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vectors import Vector3
 
@@ -79,7 +72,8 @@ SPATIAL = Algebra(
     wrench=(0, 1, 2, 3, 4, 5), inertial=tuple(range(10)), sizes=MappingProxyType({}),
 )  # fmt: skip
 PLANAR = Algebra(
-    PlanarMotion, PlanarForce, PlanarTransform, PlanarInertia, PlanarArticulatedInertia, PlanarAccelerationField,
+    planar.PlanarMotion, planar.PlanarForce, planar.PlanarTransform, planar.PlanarInertia,
+    planar.PlanarArticulatedInertia, planar.PlanarAccelerationField,
     PlanarBodyCoriolis, 0.0, 1,
     wrench=(2, 3, 4), inertial=(0, 1, 2, 9), sizes=MappingProxyType({6: 3, 4: 3, 3: 2}),
 )  # fmt: skip
