@@ -127,7 +127,7 @@ class _TrialRate:
         self._failures += 1  # LSODA never gives up
         if self._calls == 1 or self._failures > MOST_FAILURES or self._method in SUNDIALS_METHODS:
             raise self._trials.stopped(self._method)
-        # SciPy's second call is a guess of its first step, whose answer it believes: a rate that has not changed says
+        # SciPy's second call is a guess of its first step, whose value it believes: a rate that has not changed says
         # nothing of that step.
         is_guess = self._calls == 2 and self._method != "LSODA"
         return (self._first if is_guess else self._none).copy()
@@ -183,7 +183,7 @@ def _after_steps(keep: Callable | None, times: np.ndarray, normalize, nq: int) -
 def _chart_event(system, nq: int) -> list[Callable]:
     """An event where a joint should change its coordinates, after which the solver starts anew; none if none can.
 
-    The chart itself jumps, which no adaptive step could cross. Its sign is all that there is to find the time by.
+    The chart itself is discontinuous, which no adaptive step could cross. Its sign alone gives the time.
     """
     if not any(may_change_chart(system.model, i) for i in system.model.outward()):
         return []

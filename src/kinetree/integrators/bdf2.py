@@ -16,7 +16,7 @@ class BDF2:
         v+ = v + e (v - v_before) + b h a+,      q+ = q (+) xi,   xi = e xi_before + b h v+,
 
     where xi_before led to q and a+ obeys the dynamics at the end of the step. The first step, and the first after a
-    jump of the state, is one of implicit Euler: its error of order h^2 is made once.
+    reset of the state, is one of implicit Euler: its error of order h^2 is made once.
 
     Parameters
     ----------

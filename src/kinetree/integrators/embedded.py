@@ -84,7 +84,7 @@ class EmbeddedRungeKutta:
         rejected = False
         while True:
             h = min(self._h, self._max_step)
-            if t + 1.01 * h >= end:  # no sliver of a step at the end
+            if t + 1.01 * h >= end:  # no tiny step at the end
                 h = end - t
             elif t + 2.0 * h > end:
                 h = 0.5 * (end - t)

@@ -33,7 +33,7 @@ TOGETHER = 1e-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
-    """What to watch for, and what to do then.
+    """A function whose zeros are located, and an action there.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ class EventLocator:
         t = roots[first]
         q, v = end if t == t1 else motion(t)
         if shortened is not None and t < t1:
-            t, q, v = _settle(self.events[first], t, t0, t1, motion, shortened)
+            t, q, v = _refined(self.events[first], t, t0, t1, motion, shortened)
         slack = TOGETHER * h
         which = tuple(k for k, root in roots.items() if abs(root - roots[first]) <= slack)
         return Found(t, q, v, which)
@@ -330,7 +330,7 @@ def _with_dips(g, times, values):
     return [*times[:at], dip, *times[at:]], [*values[:at], side * depth, *values[at:]]
 
 
-def _settle(event: Event, t: float, t0: float, t1: float, motion, shortened):
+def _refined(event: Event, t: float, t0: float, t1: float, motion, shortened):
     """The time at which a step of the method itself ends on the event, by secants from the interpolant's root."""
     width = 1e-3 * (t1 - t0)
     a, b = max(t0, t - width), min(t1, t + width)

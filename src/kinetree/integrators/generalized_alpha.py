@@ -97,7 +97,7 @@ class GeneralizedAlpha:
     -----
     Source: Bruls, Cardona, Arnold (2012), "Lie group generalized-alpha time integration of constrained flexible
     multibody systems", eq. 39-43, on the groups of the joints; Chung, Hulbert (1993) for the coefficients. The first
-    step, and the first after a jump of the state, takes a = dv/dt, which keeps order 2 of positions and velocities.
+    step, and the first after a reset of the state, takes a = dv/dt, which keeps order 2 of positions and velocities.
     It keeps accelerations from step to step, so it has no step algorithm for rollouts.
 
     Loop joints, and other rows that are not eliminated: ``M dv/dt + c = tau + G^T lambda``, ``phi(q+) = 0`` at the end

@@ -68,11 +68,11 @@ class StateJacobian:
         dr_dq, dr_dv, M, tau_q, tau_v = self.force_slopes(t, q, v, a)
         J = np.empty((nq + len(v), nq + len(v)))
         J[:nq, :nq], J[:nq, nq:] = by_q, N
-        J[nq:, :nq] = self._answer(M, tau_q - dr_dq @ np.linalg.pinv(N))
-        J[nq:, nq:] = self._answer(M, tau_v - dr_dv)
+        J[nq:, :nq] = self._accelerations(M, tau_q - dr_dq @ np.linalg.pinv(N))
+        J[nq:, nq:] = self._accelerations(M, tau_v - dr_dv)
         return J
 
-    def _answer(self, M, forces):
+    def _accelerations(self, M, forces):
         """Accelerations under joint forces."""
         G = self._G
         return np.linalg.solve(M, forces) if G is None else G @ np.linalg.solve(G.T @ M @ G, G.T @ forces)

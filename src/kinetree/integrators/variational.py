@@ -2,7 +2,7 @@
 
 The action of a step from q0 to q1 = q0 exp(h u) is taken as h L(q_m, u), q_m = q0 exp(h u / 2) in the middle. The
 discrete Legendre transforms of this Lagrangian give the momenta p0 and p1 at its ends. With x = h u / 2, the tangent
-maps T(x) and T(-x) (right Jacobians of the exponential), and momenta moved to the middle, pi_0 = T(-x)^T p0 and pi_1 =
+maps T(x) and T(-x) (right Jacobians of the exponential), and momenta taken to the middle, pi_0 = T(-x)^T p0 and pi_1 =
 T(x)^T p1, its variations along u and along q_m are
 
     (pi_0 + pi_1) / 2 = dL/du (q_m, u),

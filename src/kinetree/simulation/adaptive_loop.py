@@ -36,7 +36,7 @@ class AdaptiveLoop:
     ----------
     system : System
     state : RunState
-        Where the run is; it is moved.
+        Where the run is; it is advanced.
     inputs : BoundInputs
     components : Components
     monitor : Monitor

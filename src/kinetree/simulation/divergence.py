@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from kinetree.forces.registry import JOINT_FORCES
@@ -10,7 +12,33 @@ RESOLVED = 0.3  # rad or m of motion per step
 STIFF = tuple(kind.parameters[0].name for kind in JOINT_FORCES)  # of a joint: what a step may not resolve
 
 
-def divergence(run) -> list[dict]:
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One irregularity.
+
+    Attributes
+    ----------
+    kind : str
+        "divergence", "failure", "energy", "step", "stop", "saturation", "velocity", "quaternion", "coupling",
+        "momentum", "event".
+    text : str
+        A sentence: what, how much, where it began, what to do.
+    joint : str or None
+        The velocity coordinate where it shows most.
+    time : float or None
+        When it began [s].
+    serious : bool
+        Whether the result should not be trusted as it is.
+    """
+
+    kind: str
+    text: str
+    joint: str | None = None
+    time: float | None = None
+    serious: bool = True
+
+
+def divergence(run) -> list[Finding]:
     """Evidence of a divergence in the samples before the end.
 
     Parameters
@@ -20,8 +48,8 @@ def divergence(run) -> list[dict]:
 
     Returns
     -------
-    list of dict
-        None or one, as the fields of a `Finding`.
+    list of Finding
+        None or one.
     """
     labels, v = run.coordinates.velocity_labels, run.v
     if len(run) < 3 or not v.shape[1]:
@@ -47,7 +75,7 @@ def divergence(run) -> list[dict]:
             f"The motion diverges from t = {t:.6g} s on: the velocity of joint {joint!r} grows{growth}"
             f"{_cause(run, k, fed[1] if fed else '', flips)}"
         )
-    return [{"kind": "divergence", "text": text, "joint": joint, "time": t}]
+    return [Finding("divergence", text, joint, t)]
 
 
 def _window(samples: int) -> int:

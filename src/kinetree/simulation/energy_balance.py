@@ -24,7 +24,7 @@ from kinetree.simulation.quadrature import accumulated, entered, total
 from kinetree.simulation.rounding import rounding
 
 IMPULSES = "impulses"  # the source of the energy of events
-NEGLIGIBLE = 1e-12  # of the energy that moved: rounding, which the table leaves out
+NEGLIGIBLE = 1e-12  # of the energy exchanged: rounding, which the table leaves out
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,11 +92,11 @@ class EnergyBalance:
 
     @property
     def scale(self) -> float:
-        """The energy that moved in this run [J]: what a remainder is compared with."""
-        moved = [np.ptp(energy) for energy in self.energies.values()]
-        moved += [np.max(np.abs(total(work)), initial=0.0) for work in self.works.values()]
+        """The energy exchanged in this run [J]: what a remainder is compared with."""
+        exchanged = [np.ptp(energy) for energy in self.energies.values()]
+        exchanged += [np.max(np.abs(total(work)), initial=0.0) for work in self.works.values()]
         kinetic = max(np.max(self.energies[name], initial=0.0) for name in ("kinetic", "armature"))
-        return float(max([*moved, kinetic]))
+        return float(max([*exchanged, kinetic]))
 
     @property
     def negligible(self) -> float:
@@ -323,9 +323,7 @@ def _stop_work(time, v, damping, beyond) -> np.ndarray:
     h, v0, v1, d0, d1 = np.diff(time)[:, None], v[:-1], v[1:], damping[:-1], damping[1:]
     displacement, speed = np.maximum(beyond[:-1], beyond[1:]), 0.5 * np.abs(v0 + v1)
     part = np.where((d0 > 0.0) & (d1 > 0.0), 1.0, np.minimum(displacement / np.maximum(speed * h, 1e-300), 1.0))
-    work = np.zeros_like(v)
-    work[1:] = np.cumsum(-0.5 * np.maximum(d0, d1) * (v0**2 + v1**2) * part * h, axis=0)
-    return work
+    return _sums(-0.5 * np.maximum(d0, d1) * (v0**2 + v1**2) * part * h)
 
 
 def _constant_force_work(system, run, constant) -> np.ndarray | None:

@@ -36,7 +36,7 @@ def initial_state(model, q0, v0, seed, hard=()) -> tuple[np.ndarray, np.ndarray,
     -------
     q, v : numpy.ndarray
     notes : list of str
-        What was chosen or moved.
+        What was chosen or changed.
     """
     if seed is not None and q0 is not None:
         raise SimulationError("simulate: seed draws a random start, and q0 gives one; give one of them.", seed=seed)
@@ -53,8 +53,8 @@ def initial_state(model, q0, v0, seed, hard=()) -> tuple[np.ndarray, np.ndarray,
         if INITIAL in model.keyframes:
             (q, own_v), whose = model.keyframe(INITIAL), "initial"
             notes.append(f"starts at the keyframe {INITIAL!r} of the model's file")
-        q, moved = _inside_limits(model, q)
-        notes += [f"the {whose} position of joint {name} is outside {of}: it starts {at}" for name, of, at in moved]
+        q, changed = _inside_limits(model, q)
+        notes += [f"the {whose} position of joint {name} is outside {of}: it starts {at}" for name, of, at in changed]
     elif isinstance(q0, str):
         q, own_v = model.keyframe(q0)
     else:
@@ -147,9 +147,9 @@ def _vector(model, value, name: str, size: str) -> np.ndarray:
 def _inside_limits(model, q: np.ndarray) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
     """Move bounded coordinates of a chosen position inside: to the middle of the range, or to the only finite limit.
 
-    Coupled joints are moved by their masters, whose range is what all of them leave.
+    Coupled joints follow their masters, whose range is what all of them leave.
     """
-    moved, followers = [], {model.joint(c.joint) for c in model.couplings}
+    changed, followers = [], {model.joint(c.joint) for c in model.couplings}
     ranges = position_ranges(model)
     for i in model.outward():
         own = model.v_slice[i]
@@ -176,5 +176,5 @@ def _inside_limits(model, q: np.ndarray) -> tuple[np.ndarray, list[tuple[str, st
             q[j] = 0.5 * (lower + upper) if both else float(np.clip(q[j], lower, upper))
             where = "in the middle of the range" if both else "at the limit"
             by = f" or those of {', '.join(map(repr, coupled))}, coupled to it," if coupled else ""
-            moved.append((repr(name), f"its limits{by}", f"{where}, {q[j]:.6g}"))
-    return q, moved
+            changed.append((repr(name), f"its limits{by}", f"{where}, {q[j]:.6g}"))
+    return q, changed

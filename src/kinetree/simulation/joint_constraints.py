@@ -94,13 +94,13 @@ class JointConstraints(Component):
         rows.put(0.0, q_new, v_new)
         if max(np.abs(q_new - q).max(initial=0.0), np.abs(v_new - v).max(initial=0.0)) > NEAR:
             notes.append("joints with a prescribed motion start where it does, at its speed")
-        moved = v_new.copy()
-        moved[rows.master[rows.locked]] = 0.0
-        moved = moved if rows.G is None else rows.G @ moved[rows.master]
-        if not np.array_equal(moved, v_new):
+        at_rest = v_new.copy()
+        at_rest[rows.master[rows.locked]] = 0.0
+        at_rest = at_rest if rows.G is None else rows.G @ at_rest[rows.master]
+        if not np.array_equal(at_rest, v_new):
             notes.append("locked joints start at rest")
         self._start = q_new
-        return q_new, moved, notes
+        return q_new, at_rest, notes
 
     def wrap(self, stepper, system):
         """The step that solves for all of it, instead of semi-implicit Euler's; or others for given motions alone."""

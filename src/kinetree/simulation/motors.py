@@ -79,8 +79,8 @@ class Drivetrain:
         """Torque and speed of the shaft, and the excess of the command over the applied force."""
         motor, k = self.motor, self._k
         force, v = run.tau[:, k], run.v[:, k]
-        drives = force * v >= 0.0
-        torque = force / motor.gear_ratio * np.where(drives, 1.0 / motor.efficiency, motor.efficiency)
+        accelerates = force * v >= 0.0
+        torque = force / motor.gear_ratio * np.where(accelerates, 1.0 / motor.efficiency, motor.efficiency)
         found = {
             f"{self.name}: torque": Channel("other", torque, "N m"),
             f"{self.name}: speed": Channel("other", motor.gear_ratio * v, "rad/s"),

@@ -8,13 +8,13 @@ import numpy as np
 
 from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.system import System, time_argument
-from kinetree.simulation.divergence import divergence
+from kinetree.simulation.divergence import Finding, divergence
 from kinetree.simulation.half_steps import half_steps
 from kinetree.simulation.limits import bounded_coordinates
 from kinetree.simulation.quadrature import accumulated, total
 from kinetree.simulation.rounding import EPS, rounding
 
-UNEXPLAINED = 0.01  # of the energy that moved: less is not worth a word
+UNEXPLAINED = 0.01  # of the energy exchanged: less is not worth a word
 QUATERNION = 1e-9  # of a quaternion's squared length
 COUPLING = 1e-6  # [rad or m], what calls refuse
 MOMENTUM = 1e-3  # of the largest momentum
@@ -25,32 +25,6 @@ STILL = 1e-6  # of the largest speed: a mechanism that moves no faster is at res
 AT_REST = 1e-3  # rad/s or m/s: a joint on its stop that is slower rests on it
 UNLOADED = 1e-6  # of the largest force on a stop
 TOGGLES, WINDOW = 8, 60  # so often a joint meets its stop again within so many samples: it bounces from step to step
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One irregularity.
-
-    Attributes
-    ----------
-    kind : str
-        "divergence", "failure", "energy", "step", "stop", "saturation", "velocity", "quaternion", "coupling",
-        "momentum", "event".
-    text : str
-        A sentence: what, how much, where it began, what to do.
-    joint : str or None
-        The velocity coordinate where it shows most.
-    time : float or None
-        When it began [s].
-    serious : bool
-        Whether the result should not be trusted as it is.
-    """
-
-    kind: str
-    text: str
-    joint: str | None = None
-    time: float | None = None
-    serious: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +77,6 @@ def make_report(run) -> Report:
     )
     with np.errstate(all="ignore"):
         found = divergence(run) if run.metadata.failed else []
-        found = [Finding(**one) for one in found]
         if run.metadata.failed and not found:
             found = [Finding("failure", f"The run ended early: {run.metadata.failed}", None, float(run.time[-1]))]
         if run.metadata.interrupted:
@@ -119,7 +92,7 @@ def make_report(run) -> Report:
 
 
 def _energy(run, balance, noise):
-    """Energy without a source, beyond a share of the energy that moved.
+    """Energy without a source, beyond a share of the energy exchanged.
 
     What steps lose while a joint is on its soft stop is the stop's, as far as its damper loses as much; and what sums
     over the samples may be off by is nobody's.
@@ -147,7 +120,7 @@ def _energy(run, balance, noise):
     fix = "smaller tolerances" if run.steps is None else "a smaller dt, or an integrator of higher order"
     text = (
         f"Energy is not accounted for: {off[worst]:.3g} J {gained} without a source by t = {run.time[worst]:.6g} "
-        f"s, {off[worst] / scale:.2g} of the energy that moved; it passes {UNEXPLAINED:.0%} at "
+        f"s, {off[worst] / scale:.2g} of the energy exchanged; it passes {UNEXPLAINED:.0%} at "
         f"t = {run.time[n]:.6g} s, where the step errs most at joint {joint!r}. Try {fix}.{sparse}"
     )
     yield Finding("energy", text, joint, float(run.time[n]))
@@ -244,7 +217,7 @@ def _stops(run, balance, noise):
 
 
 def _saturation(run, balance, noise):
-    """Joint forces that are at the same largest value again and again, or beyond what the drive can give."""
+    """Joint forces that are at the same largest value again and again, or beyond what the motor can give."""
     limits = np.asarray(run.model.effort_limit, dtype=float)
     # At rest a force that stays is no limit: only samples before the motion has ended count.
     speed = np.maximum.accumulate(np.abs(run.v).max(axis=1, initial=0.0)[::-1])[::-1]
@@ -256,7 +229,7 @@ def _saturation(run, balance, noise):
             time = float(run.time[np.argmax(size > limits[k] * (1.0 + 1e-9) + noise.force)])
             message = (
                 f"The force at joint {joint!r} goes beyond the model's effort_limit of {limits[k]:g} from "
-                f"t = {time:.6g} s on, up to {top:.4g}: no drive gives that. Clip it in the controller."
+                f"t = {time:.6g} s on, up to {top:.4g}: no motor gives that. Clip it in the controller."
             )
             yield Finding("saturation", message, joint, time, serious=False)
             continue
@@ -271,7 +244,7 @@ def _saturation(run, balance, noise):
 
 
 def _speed(run, balance, noise):
-    """Joints faster than their drives."""
+    """Joints faster than their motors."""
     limits = np.asarray(run.model.velocity_limit, dtype=float)
     over = np.abs(run.v) > limits * (1.0 + 1e-9) + noise.velocity
     if not over.any():

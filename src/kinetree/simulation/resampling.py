@@ -177,7 +177,7 @@ def _joined(one, two, tolerance: float, which: str):
                 joint=one.coordinates.velocity_joints[k],
             )
     arrays = {name: np.concatenate((getattr(one, name)[:-1], getattr(two, name))) for name in STORED}
-    # What began at zero is moved; what was at its place keeps its bits.
+    # A run that began at zero is shifted; one at its place keeps its bits.
     time2 = two.time + shift if abs(shift) > SAME_TIME * max(one.duration, 1e-300) else two.time
     arrays["time"] = time = np.concatenate((one.time[:-1], time2))
     later = {x.name: x for x in two.extra}

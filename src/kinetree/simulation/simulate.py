@@ -35,7 +35,7 @@ def simulate(
         The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
     q0 : (nq,) array_like or str, optional
         Initial positions [rad or m; quaternions unit, (w, x, y, z)], or the name of one of ``model.keyframes``.
-        Default: the keyframe "initial" if the model's file gave one, else ``model.neutral()``, moved inside the limits.
+        Default: the keyframe "initial" if the model's file gave one, else ``model.neutral()``, put inside the limits.
     v0 : (nv,) array_like, optional
         Initial velocities [rad/s or m/s]. Default: those of the keyframe, else zero.
     x0 : (nx,) array_like, optional

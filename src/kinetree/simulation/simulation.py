@@ -569,7 +569,7 @@ class Simulation:
                 error.trajectory = self._trajectory(last=False, checks=False, failed=error.message)
             found = divergence(error.trajectory) if diverged and record.rows else []
         for one in found:
-            error.message = f"{error.message} {one['text']}"
+            error.message = f"{error.message} {one.text}"
             error.args = (error.message,)
-            error.joint, error.began = one["joint"], one["time"]
+            error.joint, error.began = one.joint, one.time
         return error

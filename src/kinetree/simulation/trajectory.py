@@ -44,7 +44,7 @@ class Trajectory:
     wall_time : float
         Time that the run took [s].
     notes : tuple of str
-        What the simulation chose or added: soft stops, a moved start.
+        What the simulation chose or added: soft stops, another start.
     events : tuple of Occurrence
         What happened, in the order of time.
     model : Model or None
@@ -391,7 +391,7 @@ class Trajectory:
         Parameters
         ----------
         runs : sequence of Trajectory
-            Times are moved so that each begins when the one before ends.
+            Times are shifted so that each begins when the one before ends.
         tolerance : float
             How far states may be apart at a seam [rad, m, rad/s, m/s].
 
