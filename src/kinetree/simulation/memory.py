@@ -91,12 +91,12 @@ def check_room(what: str, count: float, each: float, advice: Callable[[int], str
     if needed < LEAST or needed <= (room := min(available_memory(), sys.maxsize)):  # no array is larger
         return
     raise MemoryLimitError(
-        f"{what} would take {_in_words(needed)} ({count:.3g} of {each:.3g} bytes at the most), and {_in_words(room)} are "
+        f"{what} would take {_shown(needed)} ({count:.3g} of {each:.3g} bytes at the most), and {_shown(room)} are "
         f"available. {advice(math.ceil(2.0 * needed / max(room, 1.0)))}",  # with as much again for all else
         needed=needed,
         available=room,
     )
 
 
-def _in_words(size: float) -> str:
+def _shown(size: float) -> str:
     return f"{size / 2**30:.3g} GiB" if size >= 2**29 else f"{size / 2**20:.3g} MiB"
