@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.algorithms import bounded_rows
 from kinetree.constraints import Coupling, HardLimits, Lock, LoopJoint, StickingFriction
 from kinetree.constraints.row_law import RowLaw
 from kinetree.errors import ConstraintError, UnsupportedError
@@ -294,6 +295,21 @@ def test_lanes_do_not_see_each_other():
     R, _ = kt.rollout(model, q[::-1].copy(), v[::-1].copy(), None, 2e-3, steps=50)
     alone, _ = kt.rollout(model, q[7], v[7], None, 2e-3, steps=50)
     assert (Q == R[::-1]).all() and Q[7] == pytest.approx(alone, abs=1e-12)
+
+
+def test_forces_that_are_not_found_are_an_error_that_names_the_state(monkeypatch):
+    """With one exchange only; without checks the rollout ends in infinite velocities, and the others go on."""
+    monkeypatch.setattr(bounded_rows, "EXCHANGES", 1)
+    model = kt.models.double_pendulum().replace(dry_friction=[1.0, 5.0]).with_constraints(StickingFriction())
+    q, v = np.array([[0.0, 0.0], [0.01, 0.02], [0.41, -0.69]]), np.zeros((3, 2))
+    tau = np.array([[0.0, 0.0], [0.1, 0.2], [2.08, -2.09]])
+    with kt.interpreted():
+        with pytest.raises(ConstraintError, match=r"at batch index 2: the forces of sticking friction of all joints"):
+            kt.forward_dynamics(model, q, v, tau)
+        with pytest.raises(ConstraintError, match=r"rollout, at the start: .*at batch index 2"):
+            kt.rollout(model, q, v, tau, 1e-2, steps=2)
+        _, found = kt.rollout(model, q, v, tau, 1e-2, steps=1, checks=False)
+    assert np.isfinite(found[:2, -1]).all() and not np.isfinite(found[2, -1]).all()
 
 
 def test_other_steps_refuse_bounded_forces():

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.regularity import collected_pivots, singular
 from kinetree.errors import ConstraintError, KinetreeError, SingularityError
+from kinetree.native.arrays import nested
 
 PART = 1e-3
 """Joints whose share in the motion without inertia is below this part of the largest are not named."""
@@ -61,11 +63,11 @@ def _constraints(spec, model, arrays, batch) -> KinetreeError | None:
     M = _inertia(model.at(arrays["t"]) if "t" in arrays else model, q)
     if not np.isfinite(M).all() or np.linalg.cond(M).max() > 1e14:
         return None
-    if bounded := [str(c) for c in model.constraints if c.row_kind == "box"]:
+    if bounded := ", ".join(str(c) for c in model.constraints if c.row_kind == "box"):
         return ConstraintError(
-            f"{spec.name}: the forces of {', '.join(bounded)} were not found in as many exchanges as compiled code "
-            f"makes, in a state of model {model.name!r}. Another dt or a slightly other state has a solution as a "
-            "rule; steps of kt.simulate find it in any state.",
+            f"{spec.name}{_where(spec, model, arrays, batch)}: the forces of {bounded} of model {model.name!r} were "
+            "not found in as many exchanges as compiled code makes. Another dt or a slightly other state has a "
+            "solution as a rule; steps of kt.simulate find it in any state.",
             model=model.name,
         )
     if loops := [str(c) for c in model.constraints if c.frames]:
@@ -76,6 +78,22 @@ def _constraints(spec, model, arrays, batch) -> KinetreeError | None:
             model=model.name,
         )
     return None
+
+
+def _where(spec, model, arrays, batch) -> str:
+    """The first state of a batch in which a pivot is singular, for messages."""
+    if not batch or spec.static:
+        return ""
+    wide = {name: np.broadcast_to(x, (*batch, *spec.shape(name, model))) for name, x in arrays.items()}
+    scalars = {name: nested(x.astype(float), len(spec.shape(name, model))) for name, x in wide.items()}
+    with np.errstate(all="ignore"), collected_pivots() as pivots:
+        spec.function(model, **scalars)
+    for pivot, scale in pivots.pairs:
+        found = np.argwhere(np.broadcast_to(singular(pivot, scale), batch))
+        if len(found):
+            state = tuple(found[0].tolist())
+            return f" at batch index {state if len(state) > 1 else state[0]}"
+    return ""
 
 
 def _inertia(model, q: np.ndarray) -> np.ndarray:
