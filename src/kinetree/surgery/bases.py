@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
 
 from kinetree.arguments import a_joint, a_joint_or_name, a_model, a_name, checked
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Fixed, Free, Joint, Planar
 from kinetree.joints.reversed import reversed_joint
-from kinetree.model import Keyframe, Model
+from kinetree.model import Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.spatial import Transform
 from kinetree.surgery.model_editor import ENDLESS, ModelEditor, checked_body
 from kinetree.surgery.position import world_transforms
-from kinetree.surgery.states import StateMap
+from kinetree.surgery.states import with_keyframes
 
 BASES = {"fixed": Fixed, "floating": Free, "planar": Planar}
 ROOT_JOINT = "root_joint"
@@ -172,7 +171,7 @@ def reroot(
     editor.set_joint(top, root, root_name, X)
     if root.rigid:
         editor.absorb(top)
-    return _with_keyframes(model, editor.result(), keyframes, root_name)
+    return with_keyframes(model, editor.result(), keyframes)
 
 
 def _root_name(editor: ModelEditor, wish: str, replaced: str, what: str) -> str:
@@ -240,22 +239,6 @@ def _base(editor: ModelEditor, model: Model, base: str | None, joints: tuple[typ
             editor.note("warning", "base", f"body {chosen!r} has no mass; where it can move alone, the mass matrix is "
                                           "singular")  # fmt: skip
     return chosen
-
-
-def _with_keyframes(model: Model, new: Model, keyframes: Sequence[Keyframe], root: str) -> Model:
-    """The new model with the keyframes of the old one: their joints as they were, the free root where it is then."""
-    if not keyframes:
-        return new
-    states, mapped = StateMap(model, new), []
-    for key in keyframes:
-        q, v = model.keyframe(key.name)
-        q_root, v_root = states.q(q)[new.q_index(root)], states.v(q, v)[new.v_index(root)]
-        kept_q, kept_v = ({j: x for j, x in part.items() if j in new.joint_names} for part in (key.q, key.v))
-        kept_q[root] = tuple(q_root.tolist())
-        if v_root.any():
-            kept_v[root] = tuple(v_root.tolist())
-        mapped.append(Keyframe(key.name, kept_q, kept_v))
-    return new.replace(equipment=dataclasses.replace(new.equipment, keyframes=tuple(mapped)))
 
 
 def _turn(editor: ModelEditor, old: str, top: str) -> None:

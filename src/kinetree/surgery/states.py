@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.joints import Free, Joint
 from kinetree.joints.reversed import reversed_joint
 from kinetree.liegroup.se3 import log_se3
-from kinetree.model import LoopJoint, Model
+from kinetree.model import Keyframe, LoopJoint, Model
 from kinetree.model.graph import named_loops
 from kinetree.model.parts import numeric
 from kinetree.spatial import Motion, Transform
@@ -268,6 +269,24 @@ def _sized(what: str, values, size: int) -> np.ndarray:
 
 def _scalars(array: np.ndarray) -> list:
     return array.tolist() if array.ndim == 1 else list(np.moveaxis(array, -1, 0))
+
+
+def with_keyframes(model: Model, new: Model, keyframes: Sequence[Keyframe]) -> Model:
+    """The new model with keyframes of the one that it was made of, as its own states."""
+    if not keyframes:
+        return new
+    states, mapped = StateMap(model, new), []
+    for key in keyframes:
+        q, v = model.keyframe(key.name)
+        try:
+            q, v = states.q(q), states.v(q, v)
+        except ModelError as problem:
+            new = new.replace(report=new.report.with_entry("info", f"keyframe {key.name!r}", f"left out: {problem}"))
+            continue
+        parts = ({new.joint_name(i): tuple(x[s[i]].tolist()) for i in new.outward() if x[s[i]].size}
+                 for x, s in ((q, new.q_slice), (v, new.v_slice)))  # fmt: skip
+        mapped.append(Keyframe(key.name, *parts))
+    return new.replace(equipment=replace(new.equipment, keyframes=tuple(mapped)))
 
 
 def joint_coordinates(joint: Joint, X: Transform, what: str) -> list[float]:

@@ -9,14 +9,14 @@ import numpy as np
 
 from kinetree.arguments import a_model, a_word, checked, of_kind, some_names
 from kinetree.errors import ModelError, UnsupportedError
-from kinetree.model import Keyframe, Model
+from kinetree.model import Model
 from kinetree.model.equipment import LoopJoint
 from kinetree.model.graph import MechanismGraph, named_loops
 from kinetree.model.mechanism import ACTUATOR_LIMITS, LOOP_DATA, Link, acyclic, is_identity, placed_bodies
 from kinetree.model.spanning import SpanningTree
 from kinetree.spatial import Transform
 from kinetree.surgery.model_editor import ModelEditor
-from kinetree.surgery.states import StateMap
+from kinetree.surgery.states import with_keyframes
 
 LIMITS = ("lower", "upper", *ACTUATOR_LIMITS)  # infinite where there are none
 
@@ -117,7 +117,7 @@ def retree(
     editor._bodies = {x.body: editor._bodies[x.body] for x in placed}
     left = tuple(loop for loop in editor.equipment.loops if not any(loop is closing[name] for name in opened))
     editor.equipment = dataclasses.replace(editor.equipment, loops=(*left, *records.values()), keyframes=())
-    return _with_keyframes(model, editor.result(), keyframes)
+    return with_keyframes(model, editor.result(), keyframes)
 
 
 def _links(model: Model) -> dict[str, Link]:
@@ -148,9 +148,7 @@ def _says_something(body, what: str, values: np.ndarray) -> bool:
 
 def _users(model: Model, joint: str) -> list[str]:
     """What refers to a joint of the tree, keyframes left out."""
-    users = [
-        f"the {c}" for c in model.constraints if joint in c.joints
-    ]  # fmt: skip
+    users = [f"the {c}" for c in model.constraints if joint in c.joints]
     equipment = dataclasses.replace(model.equipment, keyframes=())
     frames = [frame.name for frame in model.frames]
     users += equipment.missing(frames, [name for name in model.joint_names if name != joint])
@@ -188,20 +186,3 @@ def _forget(editor: ModelEditor, model: Model, closed: list[str], unsupported: s
     editor._cut_references(frames=(), joints=closed)
     for name in closed:
         editor._lock_gears(name, "its joint closes a loop")
-
-
-def _with_keyframes(model: Model, new: Model, keyframes: tuple[Keyframe, ...]) -> Model:
-    if not keyframes:
-        return new
-    states, mapped = StateMap(model, new), []
-    for key in keyframes:
-        q, v = model.keyframe(key.name)
-        try:
-            q, v = states.q(q), states.v(q, v)
-        except ModelError as problem:
-            new = new.replace(report=new.report.with_entry("info", f"keyframe {key.name!r}", f"left out: {problem}"))
-            continue
-        parts = ({new.joint_name(i): tuple(x[s[i]].tolist()) for i in new.outward() if x[s[i]].size}
-                 for x, s in ((q, new.q_slice), (v, new.v_slice)))  # fmt: skip
-        mapped.append(Keyframe(key.name, *parts))
-    return new.replace(equipment=dataclasses.replace(new.equipment, keyframes=tuple(mapped)))

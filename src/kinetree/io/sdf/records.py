@@ -197,14 +197,12 @@ def read_link(node: Node, version: Version, notes: Notes, finder: MeshFinder) ->
     decay = node.child("velocity_decay")
     if decay is not None and (number(decay, "linear", 0.0) or number(decay, "angular", 0.0)):
         notes.unsupported(decay, f"link '{name}' has a velocity decay: damping by the air, which is not modeled")
-    return LinkRecord(
-        name,
-        read_pose(node, version, notes),
-        None if inertial is None else attempt(read_inertial, inertial, version, notes, default=_unread(inertial)),
-        read_shapes(node, lambda shape: read_pose(shape, version, notes), finder, notes),
-        node.child("enable_wind") if boolean(node, "enable_wind") else None,
-        node,
-    )
+    place = read_pose(node, version, notes)
+    if inertial is not None:
+        inertial = attempt(read_inertial, inertial, version, notes, default=_unread(inertial))
+    shapes = read_shapes(node, lambda shape: read_pose(shape, version, notes), finder, notes)
+    windy = node.child("enable_wind") if boolean(node, "enable_wind") else None
+    return LinkRecord(name, place, inertial, shapes, windy, node)
 
 
 def _unread(node: Node) -> InertialRecord:
@@ -275,17 +273,9 @@ def read_joint(node: Node, version: Version, notes: Notes) -> JointRecord:
     gear = attempt(_gear, node) if kind == "gearbox" else None
     if kind == UNKNOWN:
         node.document.lose(node)
-    return JointRecord(
-        name,
-        kind,
-        *ends,
-        read_pose(node, version, notes),
-        _axes(node, kind, version, notes),
-        attempt(_lead, node, default=1.0) if kind == "screw" else None,
-        gear,
-        attempt(_must_be_cut, node, default=False),
-        node,
-    )
+    place, axes = read_pose(node, version, notes), _axes(node, kind, version, notes)
+    lead = attempt(_lead, node, default=1.0) if kind == "screw" else None
+    return JointRecord(name, kind, *ends, place, axes, lead, gear, attempt(_must_be_cut, node, default=False), node)
 
 
 def _type(node: Node, joint: str) -> str:

@@ -12,15 +12,7 @@ from kinetree.errors import UnsupportedError, unknown_name
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.sdf.frames import Scope
 from kinetree.io.sdf.notes import Notes
-from kinetree.io.sdf.records import (
-    FrameRecord,
-    ModelRecord,
-    Version,
-    read_frame,
-    read_joint,
-    read_link,
-    read_pose,
-)
+from kinetree.io.sdf.records import FrameRecord, ModelRecord, Version, read_frame, read_joint, read_link, read_pose
 from kinetree.io.sdf.values import Pose, boolean, content, numbers, truth
 from kinetree.io.xml.reader import Document, Node, shown
 from kinetree.model.builder import WORLD
@@ -62,10 +54,8 @@ class Reader:
         worlds, models = root.children("world"), root.children("model")
         scope = ModelRecord(WORLD, Pose(), root, is_world=True)
         if len(worlds) > 1:
-            worlds[1].reject(
-                f"the file holds {len(worlds)} worlds; one is read", error=UnsupportedError, code="unsupported",
-                repair="keep one of them",
-            )  # fmt: skip
+            message, repair = f"the file holds {len(worlds)} worlds; one is read", "keep one of them"
+            worlds[1].reject(message, error=UnsupportedError, code="unsupported", repair=repair)
         if worlds and models:
             models[0].reject("the file holds a world and a model beside it; models stand inside the world")
         if worlds:
@@ -78,15 +68,14 @@ class Reader:
             names = [child.element.get("name", "") for child in scope.node.all_children() if child.tag == "model"]
             raise unknown_name("model", self.model, names, f"file {self.document.file}")
         if not scope.models and not scope.links and not scope.lost:
-            scope.node.reject(
-                "the file holds no model", code="no-model", repair="<sdf> holds <model>, or <world> with models"
-            )
+            repair = "<sdf> holds <model>, or <world> with models"
+            scope.node.reject("the file holds no model", code="no-model", repair=repair)
         if not worlds and len(scope.models) > 1:
-            names = ", ".join(map(repr, scope.models))
-            list(scope.models.values())[1].node.reject(
-                f"the file holds {len(scope.models)} models outside a world ({names})", code="several-models",
-                repair=f"choose one: model={next(iter(scope.models))!r}",
-            )  # fmt: skip
+            first, second, *_ = scope.models.values()
+            message = (
+                f"the file holds {len(scope.models)} models outside a world ({', '.join(map(repr, scope.models))})"
+            )
+            second.node.reject(message, code="several-models", repair=f"choose one: model={first.name!r}")
         return scope
 
     def _open(self, document: Document) -> Version:
