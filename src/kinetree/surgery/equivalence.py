@@ -183,17 +183,11 @@ def _observable_zeros(I: Inertia, regroupable: tuple[str, ...]) -> int:
 def _regroupable_part(I: Inertia, regroupable: tuple[str, ...], form: str) -> Inertia:
     """The regroupable part without which the body has the most zeros."""
     values = {name: x for name, x in zip(MOMENTS, _moments(I), strict=True) if name in regroupable}
-    along = _lone_axis(regroupable)
-    if form == "inertia" and along is not None:
-        # The moment of inertia across the axis is P_zz + P_yy: it vanishes with a P_zz of -P_yy.
-        values[f"P.{along}{along}"] = {"x": I.I.yy, "y": I.I.zz, "z": I.I.xx}[along]
-    return _inertia(*(values.get(name, 0.0) for name in MOMENTS))
-
-
-def _lone_axis(regroupable: tuple[str, ...]) -> str | None:
-    """The axis whose second moment alone is regroupable, if it is one."""
     axes = [axis for axis in "xyz" if f"P.{axis}{axis}" in regroupable]
-    return axes[0] if len(axes) == 1 else None
+    if form == "inertia" and len(axes) == 1:
+        # The moment of inertia across this axis z is P_zz + P_yy: it vanishes with a P_zz of -P_yy.
+        values[f"P.{axes[0] * 2}"] = {"x": I.I.yy, "y": I.I.zz, "z": I.I.xx}[axes[0]]
+    return _inertia(*(values.get(name, 0.0) for name in MOMENTS))
 
 
 def _without(I: Inertia, parts: Mapping[str, float], form: str) -> Inertia:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -101,30 +102,22 @@ def selected_joints(trajectory, joints) -> tuple[str, ...]:
 
 def _rows(coordinates, names, quantities) -> list[dict[str, Panel]]:
     """Rows of panels: joints with one coordinate share a row if their units agree, others have rows of their own."""
+
+    def row_of(name: str) -> tuple[str, str]:
+        """The unit of a joint's only coordinate, after the name of a joint that has several."""
+        joints, units = coordinates.velocity_joints, coordinates.velocity_units
+        own = [unit for joint, unit in zip(joints, units, strict=True) if joint == name]
+        return ("", own[0]) if len(own) == 1 else (name, "")
+
     rows: list[dict[str, Panel]] = []
-    group: list[str] = []
-
-    def flush():
-        if group:
-            # Equal shares: twelve joints make 6 + 6, seven make 4 + 3, never 6 + 1.
-            parts = -(-len(group) // CURVES_PER_PANEL)
-            for part in np.array_split(group, parts):
-                rows.append(_row(coordinates, tuple(str(name) for name in part), quantities))
-            group.clear()
-
-    previous = None
-    for name in names:
-        entries = [k for k, joint in enumerate(coordinates.velocity_joints) if joint == name]
-        if len(entries) > 1:
-            flush()
-            rows += _rows_of_joint(coordinates, name, quantities)
+    for (alone, _), together in itertools.groupby(names, row_of):
+        if alone:
+            rows += _rows_of_joint(coordinates, alone, quantities)
             continue
-        unit = coordinates.velocity_units[entries[0]]
-        if unit != previous:
-            flush()
-            previous = unit
-        group.append(name)
-    flush()
+        group = list(together)
+        # Equal shares: twelve joints make 6 + 6, seven make 4 + 3, never 6 + 1.
+        for part in np.array_split(group, -(-len(group) // CURVES_PER_PANEL)):
+            rows.append(_row(coordinates, tuple(map(str, part)), quantities))
     return rows
 
 
