@@ -19,6 +19,17 @@ from kinetree.model.validation import GYRATION_TOLERANCE, INERTIA_TOLERANCE
 
 ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 MIRRORED = {"ixy": "iyx", "ixz": "izx", "iyz": "izy"}  # formats have the upper triangle; some files state both
+REPAIRS = {  # by the code of the broken rule
+    "negative-mass": "No repair exists for a negative mass",
+    "inertia-without-mass": "A body without mass has no inertia: give it the mass it has, or the inertia 0; "
+    "inertia='project' loads it with the inertia 0",
+    "impossible-inertia": "Was the tensor given about another point, or with a wrong sign? To load anyway, choose a "
+    "repair: inertia='project' takes the nearest possible tensor, 'diagonal' drops the products of inertia, 'accept' "
+    "takes it as it is",
+}
+STILL_IMPOSSIBLE = (
+    "Without its products of inertia it is still impossible; inertia='project' takes the nearest possible tensor"
+)
 ONE_TRIANGLE = "the format has the entries above the diagonal alone; remove the others"
 
 
@@ -129,32 +140,9 @@ def settle(
         return np.diag(np.diag(I)), f"{rule}; the products of inertia were dropped"
     if choice == "project" and mass >= 0.0:
         return project(mass, I), f"{rule}; replaced by the nearest possible tensor"
-    code, repair = _diagnosis(mass, choice)
+    code = "negative-mass" if mass < 0.0 else "inertia-without-mass" if mass == 0.0 else "impossible-inertia"
+    repair = STILL_IMPOSSIBLE if code == "impossible-inertia" and choice == "diagonal" else REPAIRS[code]
     raise fail(f"{who}: {rule}", InertiaError, code=code, repair=repair, mass=mass, inertia=I, rule=rule)
-
-
-def _diagnosis(mass: float, choice: str) -> tuple[str, str]:
-    """The code of the broken rule, and what to do about it."""
-    if mass < 0.0:
-        return "negative-mass", "No repair exists for a negative mass"
-    if mass == 0.0:
-        return (
-            "inertia-without-mass",
-            "A body without mass has no inertia: give it the mass it has, or the inertia 0; inertia='project' loads it "
-            "with the inertia 0",
-        )
-    if choice == "diagonal":
-        return (
-            "impossible-inertia",
-            "Without its products of inertia it is still impossible; inertia='project' takes the nearest possible "
-            "tensor",
-        )
-    return (
-        "impossible-inertia",
-        "Was the tensor given about another point, or with a wrong sign? To load anyway, choose a repair: "
-        "inertia='project' takes the nearest possible tensor, 'diagonal' drops the products of inertia, 'accept' "
-        "takes it as it is",
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -171,7 +171,7 @@ class _Counter:
             if node.tag == "model" and node in sources.attached:
                 name = sources.top(node.document), node.element.get("name") or ""
                 self._models.setdefault(name, sources.attached[node])
-            if _in_default(node):
+            if node.parent_tag == "default":
                 for name in (*_ARRAYS.get(node.tag, ()), "nsample"):
                     key = node.tag, name
                     self._defaults[key] = max(self._defaults.get(key, 1.0), _count(node, name, 1.0))
@@ -211,15 +211,14 @@ class _Counter:
 
     def _own(self, node: Node) -> _Made:
         made = _Made(1.0, 1.0)
-        if _in_default(node):
+        if node.parent_tag == "default":
             return made
         for name, absent in _COPIES.get(node.tag, ()):
             made.elements += _count(node, name, absent)
         stated = [_count(node, name, self._defaults.get((node.tag, name), 1.0)) for name in _ARRAYS.get(node.tag, ())]
         samples = _count(node, "nsample", self._defaults.get((node.tag, "nsample"), 0.0))
         made.numbers += math.prod(stated) + samples + _of_builtin(node)
-        parent = node.element.getparent()
-        made.actuators += parent is not None and parent.tag == "actuator"
+        made.actuators += node.parent_tag == "actuator"
         return made
 
     def _check(self, node: Node, made: _Made) -> None:
@@ -250,11 +249,6 @@ def _check_length_range(node: Node, actuators: float, step: float) -> None:
 
 def _too_large(node: Node, message: str, repair: str = "") -> Exception:
     return node.fail(f"{node.path}: {message}", code="too-large", repair=repair)
-
-
-def _in_default(node: Node) -> bool:
-    parent = node.element.getparent()
-    return parent is not None and parent.tag == "default"
 
 
 def _of_builtin(node: Node) -> float:

@@ -6,6 +6,7 @@ body at the anchor of its last joint, plus a frame of the body's own name. All o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -72,6 +73,11 @@ class Layout:
         """MuJoCo's position coordinates of a joint."""
         first = self.mj.jnt_qposadr[joint]
         return slice(first, first + POSITIONS[self.mj.jnt_type[joint]])
+
+
+def rotation_about(axis, angle: float) -> np.ndarray:
+    """The rotation matrix of an angle [rad] about a unit vector."""
+    return rotation_of_quaternion([math.cos(0.5 * angle), *(math.sin(0.5 * angle) * np.asarray(axis))])
 
 
 def of_kind(mj, kind: str, count: int) -> list[str]:

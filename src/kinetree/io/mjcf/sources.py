@@ -20,7 +20,6 @@ from kinetree.io.xml.reader import Document, Node
 
 DEEPEST = 100  # files that include or attach each other, one within the other
 _MOST_FILES = 1000
-_SECTIONS = {"equality": "equality", "tendon": "tendon", "actuator": "actuator"}
 
 
 class Sources:
@@ -75,11 +74,8 @@ class Sources:
         if root.tag == "mujoco":
             return
         if root.tag == "mujocoinclude":
-            raise root.fail(
-                "the root element is <mujocoinclude>: this is a part that other files include, no model",
-                code="not-a-model",
-                repair="load the file that includes it",
-            )
+            message = "the root element is <mujocoinclude>: this is a part that other files include, no model"
+            raise root.fail(message, code="not-a-model", repair="load the file that includes it")
         other = {"robot": " (URDF)", "sdf": " (SDF)"}.get(root.tag, "")
         raise root.fail(f"the root element is <{root.tag}>{other}, expected <mujoco>", code="wrong-root")
 
@@ -287,8 +283,6 @@ def _all(root: Node) -> Iterator[Node]:
 
 def kind_of(node: Node) -> str:
     """What MuJoCo calls an element: names of one kind differ."""
-    parent = node.element.getparent()
-    section = parent.tag if parent is not None else ""
-    if section in _SECTIONS:
-        return _SECTIONS[section]
+    if node.parent_tag in ("equality", "tendon", "actuator"):
+        return node.parent_tag
     return "joint" if node.tag == "freejoint" else node.tag

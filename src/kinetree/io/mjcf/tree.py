@@ -14,7 +14,7 @@ import numpy as np
 
 from kinetree.errors import InertiaError
 from kinetree.forces.registry import names_in
-from kinetree.io.mjcf.layout import BALL, FREE, HINGE, SLIDE, Layout, anchors
+from kinetree.io.mjcf.layout import BALL, FREE, HINGE, SLIDE, Layout, anchors, rotation_about
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics
 from kinetree.joints import Fixed, Free, Joint, Prismatic, Revolute, Spherical
@@ -105,8 +105,7 @@ def _joint(mj, j: int) -> tuple[Joint, tuple[np.ndarray, np.ndarray]]:
     ref = float(mj.qpos0[mj.jnt_qposadr[j]])
     if kind == SLIDE:
         return Prismatic(axis.tolist()), (np.eye(3), -ref * axis)
-    half = -0.5 * ref
-    return Revolute(axis.tolist()), (rotation_of_quaternion([np.cos(half), *(np.sin(half) * axis)]), np.zeros(3))
+    return Revolute(axis.tolist()), (rotation_about(axis, -ref), np.zeros(3))
 
 
 def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[str, object]:

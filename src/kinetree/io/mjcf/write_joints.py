@@ -16,14 +16,15 @@ import numpy as np
 
 from kinetree import joints
 from kinetree.forces.registry import names_in
+from kinetree.io.mjcf.layout import rotation_about
 from kinetree.io.number_text import number_text, numbers_text
 from kinetree.io.writing import UnsupportedFeatures
-from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.equipment import RotationLimit
 from kinetree.model.parts import pose_of_transform
 
 X, Y, Z = np.eye(3).tolist()
 MOST_FREEDOMS = 6
+IN_CHAINS = {joints.Revolute, joints.Prismatic, joints.Spherical}
 ANCHORED = (joints.Revolute, joints.Spherical, joints.Universal, joints.SphericalEuler)
 SAME = 1e-14  # of rotations, and of meters
 # Ours, and MuJoCo's name: one number for all freedoms of a joint.
@@ -111,39 +112,35 @@ def places(model, features: UnsupportedFeatures, referred: set[str], shown: np.n
     shown : (nq,) array or None
         The positions in which the file is to show the robot, if they are not the neutral ones.
     """
+    # Bodies that are more than links of a chain.
+    kept = {i for i, I in enumerate(model.I) if model.geometry[i] or any((I.m, *I.h, *I.I))}
+    for k, frame in enumerate(model.frames):
+        if k >= model.nb or frame.name in referred or not frame.is_identity:
+            kept.add(frame.body)
     found: dict[int, Place] = {}
     chain: list[int] = []
     for i in model.outward():
         if chain and model.parent[i] != chain[-1]:
             raise AssertionError("a folded body has one child, the next body")
         chain.append(i)
-        if len(chain) < MOST_FREEDOMS and _is_link_of_chain(model, i, referred):
-            continue
-        found[i] = _place(model, tuple(chain), features, shown)
-        chain = []
+        if i in kept or len(chain) == MOST_FREEDOMS or not _is_link_of_chain(model, i):
+            found[i] = _place(model, tuple(chain), features, shown)
+            chain = []
     return found
 
 
-def _is_link_of_chain(model, i: int, referred: set[str]) -> bool:
+def _is_link_of_chain(model, i: int) -> bool:
     """Whether a body is one that our reader makes for all joints of a body but its last."""
-    name, children = model.body_names[i], model.children(i)
-    if len(children) != 1 or children[0] != i + 1 or any((model.I[i].m, *model.I[i].h, *model.I[i].I)):
+    if list(model.children(i)) != [i + 1]:
         return False
-    if type(model.joints[i]) not in (joints.Revolute, joints.Prismatic, joints.Spherical):
-        return False
-    last = i + 1
+    kind, after, last = type(model.joints[i]), type(model.joints[i + 1]), i + 1
     while len(model.children(last)) == 1 and model.body_names[last].endswith(f"/{model.joint_name(last)}"):
         last = model.children(last)[0]
-    if name != f"{model.body_names[last]}/{model.joint_name(i)}" or name in referred or model.geometry[i]:
+    if model.body_names[i] != f"{model.body_names[last]}/{model.joint_name(i)}" or not {kind, after} <= IN_CHAINS:
         return False
-    if not model.frames[i].is_identity or any(f.body == i for f in model.frames[model.nb :]):
+    if kind is joints.Spherical and after is not joints.Prismatic:
         return False
-    after = model.joints[i + 1]
-    if type(after) not in (joints.Revolute, joints.Prismatic, joints.Spherical):
-        return False
-    if _reference(model, i + 1) is None:
-        return False
-    return not (type(model.joints[i]) is joints.Spherical and type(after) is not joints.Prismatic)
+    return _reference(model, i + 1) is not None
 
 
 def _place(model, chain: tuple[int, ...], features: UnsupportedFeatures, shown: np.ndarray | None) -> Place:
@@ -167,8 +164,7 @@ def _place(model, chain: tuple[int, ...], features: UnsupportedFeatures, shown: 
             anchor = anchor - pose_of_transform(model.X_T[i])[1]
     R, p = pose_of_transform(model.X_T[chain[0]])
     if parts and parts[0].kind == "hinge" and parts[0].ref:
-        half = 0.5 * parts[0].ref
-        R = R @ rotation_of_quaternion([math.cos(half), *(math.sin(half) * np.array(parts[0].axis))])
+        R = R @ rotation_about(parts[0].axis, parts[0].ref)
     return Place(chain[-1], chain, tuple(parts), shift, R, p, spare)
 
 
@@ -179,8 +175,7 @@ def _reference(model, i: int) -> float | None:
         n = np.array(joint.axis)
         cross = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
         ref = -math.atan2(0.5 * (n @ cross), 0.5 * (np.trace(R) - 1.0)) + 0.0
-        turned = rotation_of_quaternion([math.cos(0.5 * ref), *(-math.sin(0.5 * ref) * n)])
-        return ref if np.abs(turned - R).max() <= SAME else None
+        return ref if np.abs(rotation_about(n, -ref) - R).max() <= SAME else None
     if not np.array_equal(R, np.eye(3)):
         return None
     if type(joint) is joints.Prismatic:

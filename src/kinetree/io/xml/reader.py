@@ -300,6 +300,12 @@ class Node:
         return self.element.tag
 
     @property
+    def parent_tag(self) -> str:
+        """The tag of the element around this one; empty for the root."""
+        parent = self.element.getparent()
+        return "" if parent is None else parent.tag
+
+    @property
     def line(self) -> int:
         return self.document.line(self.element.sourceline)
 
