@@ -182,7 +182,7 @@ def divide_and_conquer(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     """
 
 
-def elastic_energy(model: Model, q: ArrayLike, *, out: Any | None = None) -> Any:
+def elastic_energy(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> Any:
     r"""Energy stored in the joint springs and in the soft stops.
 
     Parameters
@@ -191,6 +191,8 @@ def elastic_energy(model: Model, q: ArrayLike, *, out: Any | None = None) -> Any
         The robot, from `load` or a builder.
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
         Filled with the result and returned [as the result]; a call with it allocates nothing.
 
@@ -226,7 +228,7 @@ def external_forces(model: Model, q: ArrayLike, wrenches: ArrayLike | Mapping[st
     """
 
 
-def force_state_rates(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+def force_state_rates(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""How fast the internal states of force elements change: activations, bristles, lags.
 
     Parameters
@@ -242,6 +244,8 @@ def force_state_rates(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | N
         ``model.initial_state()``.
     u : (..., nu) array, optional
         Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
         Filled with the result and returned [as the result]; a call with it allocates nothing.
 
@@ -463,7 +467,7 @@ def joint_wrenches(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext
     """
 
 
-def passive_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+def passive_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
 
     Parameters
@@ -479,6 +483,8 @@ def passive_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike 
         ``model.initial_state()``.
     u : (..., nu) array, optional
         Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
         Filled with the result and returned [as the result]; a call with it allocates nothing.
 

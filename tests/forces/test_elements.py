@@ -338,3 +338,24 @@ def test_a_dissipation_acts_along_velocities_alone():
     forces = (LineDamper("damper", "b0", "b3", 3.0), kt.forces.PointSpring("damper", "b0", "b3", 0.0, 0.0, 3.0))
     mine, theirs = (kt.dynamics.passive_joint_forces(model.replace(forces=[force]), q, v) for force in forces)
     np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_laws_follow_joints_that_depend_on_time():
+    """A load on a hoist and a cable to the ground: the time is an argument of all that needs the law."""
+    b, lift = kt.ModelBuilder("hoist"), kt.joints.MovingFrame((0.0, 0.0, kt.joints.Polynomial((0.0, 0.5))))
+    b.add_body("load", "world", lift, "hoist", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    b.add_body("bob", "load", kt.joints.Revolute((0, 1, 0)), "pivot", mass=2.0, com=(0.0, 0.0, -1.0), inertia=(1, 1, 1))
+    b.add_frame("tip", "bob", ((0.0, 0.0, -1.0), (0.0, 0.0, 0.0)))
+    b.add_force(kt.forces.PointSpring("cable", "world", "tip", 30.0, 0.2, 0.5))
+    model = b.build()
+    height = np.hypot(np.sin(0.3), 1.0 - np.cos(0.3))  # of the tip over the ground at t = 2 s, and beside the hoist
+    assert kt.dynamics.elastic_energy(model, [0.3], 2.0) == pytest.approx(15.0 * (height - 0.2) ** 2)
+    passive = kt.dynamics.passive_joint_forces(model, [0.3], [0.1], t=2.0)
+    bare = model.replace(forces=[])
+    a = kt.forward_dynamics(model, [0.3], [0.1], [0.0], 2.0)
+    np.testing.assert_allclose(a, kt.forward_dynamics(bare, [0.3], [0.1], passive, 2.0), rtol=1e-12)
+    run, other = (kt.simulate(model, [0.3], duration=0.5, integrator=name) for name in ("rk4", "adaptive"))
+    np.testing.assert_allclose(run.q, other.q, atol=1e-8)
+    np.testing.assert_allclose(run.elastic_energy, run.energy_balance.energies["force cable"], rtol=1e-12)
+    expected = kt.dynamics.elastic_energy(model, run.q[-1], run.time[-1])
+    assert run.elastic_energy[-1] == pytest.approx(expected, rel=1e-12)

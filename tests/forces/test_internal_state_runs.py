@@ -133,6 +133,8 @@ def test_parts_files_and_tables_keep_them(tmp_path):
         np.testing.assert_allclose(again.u, found.u, rtol=1e-12)
     bare = kt.simulate(kt.models.pendulum(), duration=0.01)
     assert bare.x.shape == (len(bare), 0) and bare.u.shape == (len(bare), 0) and "x" not in bare.channels
+    with pytest.raises(KinetreeError, match="the run of 'pendulum' has 'x'; choose another name"):
+        bare.with_channel("x", bare.time, "s")
     assert found.report() is not None
 
 

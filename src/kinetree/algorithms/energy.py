@@ -37,7 +37,7 @@ def potential_energy(model, q):
     return -model.gravity.dot(composite_inertia(model, link_transforms(model, q)).h)
 
 
-@algorithm(inputs="q", outputs={"V": ()}, body_frames=None, symbols={"V": "Elastic energy [J]."})
+@algorithm(inputs="q", outputs={"V": ()}, body_frames="laws", symbols={"V": "Elastic energy [J]."})
 def elastic_energy(model, q):
     """Energy stored in the joint springs and in the soft stops.
 

@@ -239,7 +239,7 @@ def dissipative_forces(model, q, v, x=None, u=None) -> list[list]:
     inputs="q v",
     optional="x u",
     outputs={"x_dot": ("nx",)},
-    body_frames=None,
+    body_frames="laws",
     symbols={"x_dot": "Rates of the internal states [unit of each state, per second]."},
 )
 def force_state_rates(model, q, v, x=None, u=None):

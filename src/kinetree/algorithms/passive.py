@@ -75,7 +75,7 @@ def passive_terms(model, q, v, x=None, u=None):
     optional="x u",
     outputs="tau",
     domains=(UNIT_QUATERNIONS, LIMITS),
-    body_frames=None,
+    body_frames="laws",
     symbols={
         "tau": "Passive joint forces [N m or N], on the same side of the equation of motion as the actuators' forces."
     },

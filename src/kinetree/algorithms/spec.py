@@ -72,10 +72,10 @@ class Spec:
         Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is a function of its own.
     domains : tuple of Domain
         Conditions on the inputs besides shape and finiteness (unit quaternions, limits, couplings).
-    body_frames : bool, "cheaper" or None
+    body_frames : bool, "cheaper", "laws" or None
         Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed;
-        "cheaper" if they may, but the algorithm costs less in the user's own frames; None if no body takes part, as in
-        all that are not given positions.
+        "cheaper" if they may, but the algorithm costs less in the user's own frames; "laws" if bodies take part through
+        laws of force elements alone; None if no body takes part, as in all that are not given positions.
     parts : tuple
         The quantities of a fused function (`kinetree.compiler.fused`).
     symbols : mapping of str to str

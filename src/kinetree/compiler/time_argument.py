@@ -39,6 +39,8 @@ def timed(spec: Spec, model) -> Spec:
 
 def needs_time(spec: Spec, model) -> bool:
     """Whether an algorithm takes the time of this model: joints depend on it, or constraints that it solves for."""
+    if spec.body_frames == "laws" and not model.laws:
+        return False
     return takes_time(spec) and (model.time_dependent or (CONSTRAINTS in spec.domains and model.has_given_motions))
 
 

@@ -83,7 +83,7 @@ def _traced(spec, model, present: tuple[str, ...], static: Mapping[str, object])
 
 def numbers_model(spec, model):
     """The model whose numbers the program's prologue takes: re-framed unless body coordinates appear."""
-    return model if spec.body_frames else model.reframed()
+    return model if spec.body_frames in (True, "cheaper") else model.reframed()
 
 
 def symbolic_numbers(graph: Graph, model) -> list:

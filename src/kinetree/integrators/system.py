@@ -61,7 +61,7 @@ class System:
         return {
             "kinetic_energy": self.function("kinetic_energy")(q, v, *now),
             "potential_energy": self.function("potential_energy")(q, *now),
-            "elastic_energy": self.function("elastic_energy")(q),
+            "elastic_energy": self.function("elastic_energy")(q, *(now if self.model.laws else ())),
         }
 
     def function(self, algorithm: str | Spec, checks: bool = True) -> Function:

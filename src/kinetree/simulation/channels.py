@@ -49,6 +49,8 @@ STATES = tuple(name for name, x in SAMPLED.items() if x.axis)
 ENERGIES = tuple(name for name, x in SAMPLED.items() if not x.axis)
 STORED = ("time", *(name for name in SAMPLED if name != "energy"))  # which is the sum of the others
 
+INTERNAL = {"x": "internal states", "u": "inputs"}  # channels of models whose force elements have some
+
 MOMENTUM = tuple(f"{kind} {axis}" for kind in ("angular", "linear") for axis in "xyz")
 PLANAR_MOMENTUM = ("angular", "linear x", "linear y")
 BALANCE = {  # entries of the energy balance by name, or by what stands before the dot: unit, description
@@ -301,9 +303,8 @@ def internal_channels(model, time, x, u) -> tuple[Quantity, ...]:
     """The channels "x" and "u" of a run: internal states and inputs of force elements, if the model has some."""
     return tuple(
         Quantity(name, time, frozen(values), "1", labels, f"{what} of force elements", (f"{name} column",))
-        for name, values, labels, what in (
-            ("x", x, model.state_names, "internal states"),
-            ("u", u, model.input_names, "inputs"),
+        for (name, what), values, labels in zip(
+            INTERNAL.items(), (x, u), (model.state_names, model.input_names), strict=True
         )
         if labels
     )
@@ -312,7 +313,7 @@ def internal_channels(model, time, x, u) -> tuple[Quantity, ...]:
 def _is_taken(run, name: str) -> bool:
     head, dot, _ = name.rpartition(".")
     frames = () if run.model is None else (frame.name for frame in run.model.frames)
-    known = (*SAMPLED, *AXES, *BALANCE, *(x.name for x in run.extra))
+    known = (*SAMPLED, *INTERNAL, *AXES, *BALANCE, *(x.name for x in run.extra))
     if name in known or (dot and (name.partition(".")[0] in (*BALANCE, *FILES) or head in frames)):
         return True
     return bool(Components(run.metadata.components).having("channels")) and name in run.energy_balance.others

@@ -76,7 +76,8 @@ class Stiffness:
                 (contact if force.beyond_limits else K)[k, k] += stiffness
                 D[k, k] += d
         if model.laws:
-            slopes = [gauss_newton_slopes(model, q.tolist(), [0.0] * model.nv) for q in positions]
+            start = model.at(0.0)
+            slopes = [gauss_newton_slopes(start, q.tolist(), [0.0] * model.nv) for q in positions]
             others = np.array(slopes, dtype=float)
             K, D = K + others[:, 0], D + others[:, 1]
         rate, joint = _fastest(inertias, K + contact, D, G, names)

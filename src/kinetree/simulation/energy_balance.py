@@ -274,7 +274,7 @@ def _energies(run) -> dict[str, np.ndarray]:
     for _, force, at in joint_forces(model, q):
         if force.energy_channel:
             stored[force.energy_channel] = stored[force.energy_channel] + force.energy(at)
-    for element, energy in zip(model.laws, element_energies(model, q) if model.laws else (), strict=True):
+    for element, energy in zip(model.laws, element_energies(model.at(run.time), q) if model.laws else (), strict=True):
         stored[f"force {element.name}"] = energy
     return found | {name: energy for name, energy in stored.items() if np.any(energy)}
 
@@ -304,7 +304,8 @@ def _passive_channels(run) -> dict[str, Channel]:
 def _element_channels(run) -> dict[str, Channel]:
     """Powers of force elements that no stored energy explains, by velocity coordinate."""
     model, q, v = run.model, list(run.q.T), list(run.v.T)
-    columns = dissipative_forces(model, q, v, list(run.x.T), list(run.u.T)) if model.laws else ()
+    now = model.at(run.time)
+    columns = dissipative_forces(now, q, v, list(run.x.T), list(run.u.T)) if model.laws else ()
     forces = (np.stack([np.broadcast_to(x, len(run)) for x in tau], axis=1) for tau in columns)
     powers = {f"force {e.name}": f * run.v for e, f in zip(model.laws, forces, strict=True)}
     return {name: Channel("power", power) for name, power in powers.items() if np.any(power)}

@@ -63,7 +63,7 @@ def rounding(run, energies) -> Rounding:
     steps = max(int(run.steps or run.metadata.counts.get("steps") or 0), len(run), LEAST_STEPS)
     unit = EPS * steps
     forces = [run.tau, system.function("gravity_forces")(run.q, *now)]
-    elastic, _, _ = passive_terms(model, list(run.q.T), list(v.T), list(run.x.T), list(run.u.T))
+    elastic, _, _ = passive_terms(model.at(run.time), list(run.q.T), list(v.T), list(run.x.T), list(run.u.T))
     forces.append(np.array([np.broadcast_to(x, len(run)) for x in elastic]).T.reshape(v.shape))
     if run.metadata.wrenches is not None:
         forces.append(system.function("external_forces")(run.q, run.metadata.wrenches))
