@@ -30,8 +30,10 @@ def given_numbers(f: Function, parameters: object) -> tuple[object | None, np.nd
     from kinetree.model import Model
 
     if isinstance(parameters, Model):
-        _compare(f, f.structure_model, parameters)
-        return parameters, parameters.number_values()
+        _refuse_structure(f, parameters)
+        values = parameters.number_values()
+        _refuse_misfits(f, values)
+        return parameters, values
     values = _values(f, parameters)
     if values.ndim > 1:
         return None, values
@@ -89,18 +91,23 @@ def _values(f: Function, parameters) -> np.ndarray:
                 found=values.shape,
                 expected=(len(numbers),),
             )
+    _refuse_misfits(f, values)
+    return values
+
+
+def _refuse_misfits(f: Function, values: np.ndarray) -> None:
+    """Refuse numbers that are not those which are part of the code, or that are not finite, naming the first."""
     compiled = f.structure_model.numbers()
     fixed = ~np.array(compiled.free)
     bad = np.isnan(values) | (fixed & (values != compiled.values)) | (~fixed & np.isinf(values))
     if bad.any():
         at = tuple(int(k) for k in np.argwhere(bad)[0])
         _refuse(f, compiled.names[at[-1]], compiled.values[at[-1]], values[at], at[:-1])
-    return values
 
 
-def _compare(f: Function, compiled, other) -> None:
-    """Refuse a model whose structure is another, naming the first part or number that differs."""
-    for (part, *mine), (_, *theirs) in zip(compiled.structure(), other.structure(), strict=True):
+def _refuse_structure(f: Function, other) -> None:
+    """Refuse a model whose structure is another, naming the first part that differs."""
+    for (part, *mine), (_, *theirs) in zip(f.structure_model.structure(), other.structure(), strict=True):
         if part == "numbers" or mine == theirs:
             continue
         raise ModelError(
@@ -108,10 +115,6 @@ def _compare(f: Function, compiled, other) -> None:
             f"compiled code, so it needs a function of its own: kt.compile(model, {f.name!r}).",
             part=part,
         )
-    mine, theirs = compiled.numbers(), other.numbers()
-    for name, free, value, found in zip(mine.names, mine.free, mine.values, theirs.values, strict=True):
-        if (not free and found != value) or (free and np.isinf(found)):
-            _refuse(f, name, value, found, ())
 
 
 def _refuse(f: Function, name: str, value: float, found: float, state: tuple[int, ...]):

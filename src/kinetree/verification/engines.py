@@ -78,7 +78,8 @@ class PinocchioMethod:
     def __init__(self, s) -> None:
         from kinetree.io.urdf.write import to_urdf
 
-        self.s, pin = s, _installed("pinocchio")
+        self.s, self.pin = s, _installed("pinocchio")
+        pin = self.pin
         free = (pin.JointModelFreeFlyer(),) if (s.model.source_options or {}).get("floating_base") else ()
 
         def from_file(path):
@@ -86,17 +87,10 @@ class PinocchioMethod:
             moves_the_world = free and other.existFrame("world")
             return None if moves_the_world else other
 
-        # A base that is free is written so.
-        self.pin, (self.other, self.note) = (
-            pin,
-            _read(
-                s,
-                (".urdf",),
-                from_file,
-                lambda text: pin.buildModelFromXML(text, mimic=False),
-                lambda model: to_urdf(model, meshes="drop"),
-            ),
-        )
+        def from_text(text):  # a base that is free is written so
+            return pin.buildModelFromXML(text, mimic=False)
+
+        self.other, self.note = _read(s, (".urdf",), from_file, from_text, lambda model: to_urdf(model, meshes="drop"))
         self.other.gravity.linear = np.array([float(x) for x in s.model.gravity])
         self.data = self.other.createData()
         self.there = _converter(s.model, self.other, "Pinocchio", self.note)
@@ -126,13 +120,11 @@ class MujocoMethod:
         from kinetree.io.mjcf.write import to_mjcf
 
         self.s, self.mujoco = s, _installed("mujoco")
+        mj = self.mujoco
         self.other, self.note = _read(
-            s,
-            (".xml", ".mjcf"),
-            lambda path: self.mujoco.MjModel.from_xml_path(str(path)),
-            self.mujoco.MjModel.from_xml_string,
+            s, (".xml", ".mjcf"), lambda path: mj.MjModel.from_xml_path(str(path)), mj.MjModel.from_xml_string,
             lambda model: to_mjcf(model, meshes="drop"),
-        )
+        )  # fmt: skip
         self.other.opt.gravity[:] = [float(x) for x in s.model.gravity]
         if self.other.tendon_armature.any():
             raise LeftOut("tendons have inertia there")
@@ -178,18 +170,19 @@ def _converter(model, other, engine: str, note: str, **options):
         raise LeftOut(str(error)) from None
 
 
+# Our algorithm, and its arguments.
+OURS = {"forces": ("rnea", "q v a"), "matrix": ("crba", "q"), "accelerations": ("aba", "q v tau")}
+
+
 def _compare(method, what: str, quantity: str):
     def compare(s):
         engine = s.once(method.__name__, lambda: method(s))
         # Their roundings are of the same kind as ours, but of the files' own frames, and without wrenches.
         allowed = 4.0 * QUANTITIES[quantity].tolerance(s)
-        if what == "forces":
-            expected = s.call("rnea", s.q, s.v, s.a)
-        elif what == "accelerations":
-            expected = s.call("aba", s.q, s.v, s.tau)
+        name, arguments = OURS[what]
+        expected = s.call(name, *(getattr(s, x) for x in arguments.split()))
+        if what == "accelerations":
             allowed = allowed + 4.0 * s.tolerances.accelerations(expected, s.tau)
-        else:
-            expected = s.call("crba", s.q)
         return Compared(getattr(engine, what)(), expected, allowed, QUANTITIES[quantity].axes, engine.note)
 
     return compare
