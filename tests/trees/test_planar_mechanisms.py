@@ -432,3 +432,31 @@ def test_costs_of_the_operators(operator):
         counted = count(lambda o: OPERATORS[operator](*o), lambda s, planar=planar: _operands(s, planar))
         costs.append("{} + {}".format(*counted))
     assert f"| {operator} | {costs[0]} | {costs[1]} |" in page
+
+
+@pytest.mark.parametrize("count", [3, 4, 6])
+def test_counts_of_numbers_are_not_those_of_vectors(count):
+    """Derivatives with respect to 3, 4 or 6 numbers have as many columns: in the plane only vectors are shorter."""
+    planar, x = kt.models.double_pendulum().planar(), np.array([0.3, -0.2])
+    names = planar.numbers().names
+    whole = kt.differentiate(planar, "rnea", wrt="numbers")(x, x, x)
+    part = kt.differentiate(planar, "rnea", wrt="numbers", numbers=names[:count])(x, x, x)
+    np.testing.assert_array_equal(part, whole[:, :count])
+
+
+def test_derivatives_of_planar_vectors_are_those_of_differences():
+    """The Jacobian of the momentum (3 entries in the plane) by central differences, error h^2 and eps / h."""
+    planar, q, v, h = kt.models.double_pendulum().planar(), np.array([0.3, -0.2]), np.array([1.0, 2.0]), 1e-5
+    steps = h * np.eye(2)
+    expected = (kt.momentum(planar, q + steps, v) - kt.momentum(planar, q - steps, v)).T / (2.0 * h)
+    np.testing.assert_allclose(kt.differentiate(planar, "momentum", wrt="q")(q, v), expected, rtol=0.0, atol=1e-9)
+
+
+def test_packed_results_and_parameters_of_states_in_the_plane():
+    """A mass matrix of three distinct entries is packed into three; states may have numbers of their own."""
+    planar, q = kt.models.double_pendulum().planar(), np.array([0.3, -0.2])
+    f = kt.compile(planar, "crba")
+    packed = kt.compiler.packed(f)
+    np.testing.assert_array_equal(packed.unpack(packed(q)), f(q))
+    values = np.tile(planar.numbers().values, (2, 1))
+    np.testing.assert_allclose(f.with_parameters(values)(q), [f(q), f(q)], rtol=1e-14)

@@ -156,9 +156,14 @@ class Spec:
 
 
 def sized(shape: Shape, model) -> tuple[int, ...]:
-    """A declared shape in numbers."""
-    sizes = model.algebra.sizes  # in the plane, vectors are shorter
-    return tuple(getattr(model, x) if isinstance(x, str) else sizes.get(x, x) for x in shape)
+    """A declared shape in numbers. In the plane, vectors are shorter; a number as text is the same there."""
+
+    def size(x):
+        if not isinstance(x, str):
+            return model.algebra.sizes.get(x, x)
+        return int(x) if x.isdecimal() else getattr(model, x)
+
+    return tuple(map(size, shape))
 
 
 def _shapes(declared: str | Mapping[str, str | Shape], symbols: Mapping = ARRAYS) -> Mapping[str, Shape]:

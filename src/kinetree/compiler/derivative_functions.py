@@ -198,7 +198,7 @@ def derivative_spec(
         Places of the model's numbers that are variables, among ``total``.
     """
     shapes = dict(base.inputs) | {x: base.optional[x] for x in present}
-    variables = {x: _variable_shape(shapes[x], tangent) if x != NUMBERS else (len(chosen),) for x in wrt}
+    variables = {x: _variable_shape(shapes[x], tangent) if x != NUMBERS else (str(len(chosen)),) for x in wrt}
     inputs = dict(shapes)
     if mode in ("jvp", "hvp"):
         inputs |= {f"{x}_tangent": shape for x, shape in variables.items()}

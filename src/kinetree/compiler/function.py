@@ -338,7 +338,7 @@ class StatewiseFunction(Function):
         self.base = base
         self.values = values
         program = base.program
-        spec = base.declared({"parameters": (program.params,)}, function=self._interpreted)
+        spec = base.declared({"parameters": (str(program.params),)}, function=self._interpreted)
         super().__init__(spec, base.model, (), base.static, base.checks, base.threads)
         params = params_of(program, turned)
         self.params = {np.dtype(t): np.ascontiguousarray(params, t) for t in (np.float64, np.float32)}

@@ -92,7 +92,7 @@ class PackedFunction(Function):
         self.whole = whole
         self.places = dict(zip(whole.output_names, places, strict=True))
         self._first = [_first_places(part, len(v)) for part, v in zip(places, values, strict=True)]
-        lengths = {name: (padded_length(len(part)),) for name, part in zip(whole.output_names, values, strict=True)}
+        lengths = {name: (str(padded_length(len(v))),) for name, v in zip(whole.output_names, values, strict=True)}
         name, outputs = f"{whole.spec.name}_packed", MappingProxyType(lengths)
         spec = whole.declared(name=name, outputs=outputs, function=self._interpreted)
         super().__init__(spec, whole.model, (), whole.static, whole.checks, whole.threads)

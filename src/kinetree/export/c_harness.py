@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from kinetree.algorithms.spec import sized
 from kinetree.compiler.fused import flattened
 from kinetree.constraints.redundancy import closed_state
 from kinetree.export import c_layout
@@ -35,7 +36,7 @@ def states_of(model, declared, names, count: int, seed: int = 0) -> list[list[np
         if any(c.frames for c in model.constraints):
             q, v = closed_state(model, rng)
         for name, shape in zip(names, declared, strict=True):
-            sizes = tuple(getattr(model, size) if isinstance(size, str) else size for size in shape)
+            sizes = sized(shape, model)
             if tuple(shape) == ("nq",):
                 state.append(model.random_q(rng) if q is None else q)
             elif name == "v" and v is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from kinetree.algorithms.spec import sized
 from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.model.gears import gear_unit
 from kinetree.native.c_names import comment, identifiers
@@ -29,7 +30,7 @@ def axis_labels(model, size: str | int, name: str) -> list[str]:
     if size in _LABELS:
         return list(getattr(model, _LABELS[size]))
     labels = _WRENCH if size == 6 and name.startswith("f") else _COMPONENTS.get(size)
-    return list(labels or map(str, range(size)))
+    return list(labels or map(str, range(int(size))))
 
 
 def units(model, declared: Sequence[str | int], name: str) -> list[str] | None:
@@ -66,7 +67,7 @@ def table(model, declared: Sequence[str | int], name: str) -> list[str]:
         return ["[0]"]
     if len(axes) == 1:
         known = units(model, declared, name)
-        joints = _joints(model, declared[0])
+        joints = _joints(model, declared[0], len(axes[0]))
         lines = []
         for k, label in enumerate(axes[0]):
             unit = f"  [{known[k]}]" if known else ""
@@ -89,10 +90,10 @@ def _strides(sizes: list[int]) -> str:
     return "[" + " + ".join(terms) + "]"
 
 
-def _joints(model, size) -> list[str]:
+def _joints(model, size, count: int) -> list[str]:
     """The kind of joint behind each coordinate, "" for axes of other things."""
     if size not in ("nq", "nv"):
-        return [""] * (getattr(model, size) if isinstance(size, str) else size)
+        return [""] * count
     slices = model.q_slice if size == "nq" else model.v_slice
     return [f" ({model.joints[i].kind})" for i in model.outward() for _ in range(slices[i].stop - slices[i].start)]
 
@@ -112,11 +113,10 @@ def enumeration(prefix: str, model, name: str, declared: Sequence[str | int], ta
     taken : set of str
         Identifiers of the header so far; the new ones are added.
     """
-    sizes = [getattr(model, size) if isinstance(size, str) else size for size in declared]
     labels = axis_labels(model, declared[0], name) if tuple(declared) in (("nq",), ("nv",)) else []
     words = identifiers([f"{prefix}_{name}_size", *(f"{prefix}_{name}_{label}" for label in labels)], taken)
     taken.update(words)
-    values = [prod(sizes), *range(len(labels))]
+    values = [prod(sized(declared, model)), *range(len(labels))]
     lines = [f"    {word} = {value}" for word, value in zip(words, values, strict=True)]
     return ["enum {", *(line + "," for line in lines[:-1]), lines[-1], "};"]
 
