@@ -15,7 +15,7 @@ WEAK = (int, float)
 
 
 def is_number(x, dtype: np.dtype) -> bool:
-    """Whether compiled code in a precision takes x in place of an array without axes (`llvm_number`)."""
+    """Whether compiled code in a precision takes x in place of an array without axes (`llvm_python`)."""
     return type(x) in WEAK or type(x) is dtype.type
 
 

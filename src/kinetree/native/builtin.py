@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.once import once
 
 NUMBER = ("array_type", "descr", "float_type", "number_type", "int_type", "int_value", "clear_error")
-"""Names of the pointers that `llvm_number` needs, a part of every table."""
+"""Names of the pointers that `llvm_python` needs, a part of every table."""
 
 CONTEXT = (
     *("params", "heap", *NUMBER, "not_implemented"),

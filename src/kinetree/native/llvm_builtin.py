@@ -7,16 +7,16 @@ METH_FASTCALL convention, so a call from Python reaches the straight-line code w
   output, or a tuple of outputs when the program has several.
 * Every array must be exactly a `numpy.ndarray` of the kernel's dtype and the declared shape, C-contiguous and aligned,
   outputs writeable and apart from all other arrays. A single number, such as a step, may also be a float or int of
-  Python or a scalar of NumPy (`llvm_number`). For anything else, and when the status is not zero, it returns
+  Python or a scalar of NumPy (`llvm_python`). For anything else, and when the status is not zero, it returns
   ``NotImplemented``, and the caller takes the general path, which explains.
 """
 
 from __future__ import annotations
 
-from kinetree.native.builtin import CONTEXT, FIELDS, NUMBER, READABLE, ROOM, WRITEABLE
-from kinetree.native.llvm_code import Code, Value
+from kinetree.native.builtin import CONTEXT, NUMBER, READABLE, ROOM, WRITEABLE
+from kinetree.native.llvm_code import Value
 from kinetree.native.llvm_module import STACK, Module, make_frame
-from kinetree.native.llvm_number import number_ir
+from kinetree.native.llvm_python import PythonFunction, number_ir
 
 Shape = tuple[int, ...]
 
@@ -39,28 +39,30 @@ def _table(shape: Shape) -> str:
     return "@shape_" + "x".join(map(str, shape))
 
 
-class _Call(Code):
+class _Call(PythonFunction):
     """``kinetree_call``; its parts share the pointers of the context."""
 
     def __init__(self, module: Module) -> None:
-        super().__init__("ptr @kinetree_call", "ptr %self, ptr %args, i64 %nargs")
+        super().__init__("kinetree_call")
         self.module = module
         self.inputs = [shape for _, shape in module.program.inputs]
         self.outputs = [shape for _, shape in module.program.outputs]
-        owner, self.args, nargs = self.arguments
         # The frame is made at the entry, where the stack is set up once.
         frame = module.state_frame
         if frame <= STACK:
             self.frame = make_frame(self, frame)
         numbers = [k for k, shape in enumerate(self.inputs) if not shape]
         self.number_rooms = {k: self.do("ptr", f"alloca [{ROOM} x i8], align 16") for k in numbers}
-        context = owner.at(FIELDS["data"]).load("ptr")
+        context = self.read(self.owner, "data")
         self.known = {name: context.at(k, "ptr").load("ptr") for k, name in enumerate(CONTEXT)}
         self.number_pointers = context.at(CONTEXT.index(NUMBER[0]), "ptr")
         if frame > STACK:
             self.frame = make_frame(self, frame, self.known["heap"])
-        self.given = nargs.equals(len(self.inputs) + len(self.outputs))
-        self.require(self.given | nargs.equals(len(self.inputs)))
+        self.given = self.nargs.equals(len(self.inputs) + len(self.outputs))
+        self.require(self.given | self.nargs.equals(len(self.inputs)))
+
+    def pointer(self, name: str) -> Value:
+        return self.known[name]
 
     def written(self) -> str:
         """The whole function."""
@@ -70,7 +72,7 @@ class _Call(Code):
         old = self.read_arrays(len(self.inputs), self.outputs, WRITEABLE)
         self.check_apart(sources, old)
         for what, _ in old:
-            self.call("void", self.known["incref"], what, convention="")
+            self.python("void", "incref", what)
         taken = self.block
         self.go("run")
         self.label("make")
@@ -87,7 +89,7 @@ class _Call(Code):
         status = self.call("i32", "@state", *data, *places, self.known["params"], self.frame)
         self.branch(status.equals(0), "good", "bad")
         self.return_results(results)
-        return self.text()
+        return self.refuse()
 
     def read_arrays(self, first: int, shapes: list[Shape], flags: int) -> list[tuple[Value, Value]]:
         """The arguments from a place on, each with its data, once it is certain that they are as declared."""
@@ -96,14 +98,13 @@ class _Call(Code):
             what = self.args.at(k, "ptr").load("ptr")
             if k in self.number_rooms:
                 item = self.value("i64", str(self.module.scalar.size))
-                given = what, self.number_rooms[k], self.number_pointers, item
-                what = self.call("ptr", "@kinetree_number", *given, convention="")
-            checks.append(what.at(FIELDS["type"]).load("ptr").equals(self.known["array_type"]))
+                what = self.array_for(what, self.number_rooms[k], self.number_pointers, item)
+            checks.append(self.read(what, "type").equals(self.known["array_type"]))
             found.append(what)
         self.require_all(checks)  # nothing else may be read from objects that are not arrays
         arrays, checks = [], []
         for what, shape in zip(found, shapes, strict=True):
-            arrays.append((what, what.at(FIELDS["data"]).load("ptr")))
+            arrays.append((what, self.read(what, "data")))
             checks += self.check_fields(what, shape, flags)
         self.require_all(checks)
         return arrays
@@ -115,8 +116,7 @@ class _Call(Code):
         (strides stand behind shapes), and the number of axes refuses the array anyway. An array without axes has no
         shape to read, so what stands there is replaced by a valid address first.
         """
-        kinds = {"nd": "i32", "shape": "ptr", "descr": "ptr", "flags": "i32"}
-        field = {name: what.at(FIELDS[name]).load(kind) for name, kind in kinds.items()}
+        field = {name: self.read(what, name) for name in ("nd", "shape", "descr", "flags")}
         same_axes = field["nd"].equals(len(shape))
         checks = [same_axes, field["descr"].equals(self.known["descr"]), (field["flags"] & flags).equals(flags)]
         if shape:
@@ -139,22 +139,18 @@ class _Call(Code):
 
     def make_output(self, shape: Shape, before: list[tuple[Value, Value]]) -> tuple[Value, Value]:
         """A new array and its data; where there is no memory for it, those before are given back."""
-        known, null, zero = self.known, self.value("ptr", "null"), self.value("i32", "0")
-        self.call("void", known["incref"], known["descr"], convention="")  # the constructor takes a reference to it
-        table, axes = self.value("ptr", _table(shape)), self.value("i32", str(len(shape)))
-        given = known["array_type"], known["descr"], axes, table, null, null, zero, null
-        new = self.call("ptr", known["new_array"], *given, convention="")
+        new = self.new_array(self.value("i32", str(len(shape))), self.value("ptr", _table(shape)))
         label = self.name()
         self.branch(new.is_null(), f"{label}undo", f"{label}made")
         self.label(f"{label}undo")
         self.give_back([what for what, _ in before])
-        self.give(null)
+        self.give(self.null)
         self.label(f"{label}made")
-        return new, new.at(FIELDS["data"]).load("ptr")
+        return new, self.read(new, "data")
 
     def return_results(self, results: list[Value]) -> None:
-        """The array, or a tuple of them; the arrays given back and ``NotImplemented`` where the status is not zero."""
-        known, count = self.known, len(results)
+        """The array, or a tuple of them; where the status is not zero the arrays are given back."""
+        count = len(results)
         self.label("bad")
         self.give_back(results)
         self.go("refuse")
@@ -162,22 +158,19 @@ class _Call(Code):
         if count == 1:
             self.give(results[0])
         else:
-            both = self.call("ptr", known["tuple_new"], self.value("i64", str(count)), convention="")
+            both = self.python("ptr", "tuple_new", self.value("i64", str(count)))
             self.branch(both.is_null(), "release", "fill")
             self.label("release")
             self.give_back(results)
-            self.give(self.value("ptr", "null"))
+            self.give(self.null)
             self.label("fill")
             for k, what in enumerate(results):
-                self.call("i32", known["tuple_set"], both, self.value("i64", str(k)), what, convention="")
+                self.python("i32", "tuple_set", both, self.value("i64", str(k)), what)
             self.give(both)
-        self.label("refuse")
-        self.call("void", known["incref"], known["not_implemented"], convention="")
-        self.give(known["not_implemented"])
 
     def give_back(self, objects: list[Value]) -> None:
         for what in objects:
-            self.call("void", self.known["decref"], what, convention="")
+            self.python("void", "decref", what)
 
     def require_all(self, conditions: list[Value]) -> None:
         """Go on if all hold, else refuse: one branch, which is always predicted."""

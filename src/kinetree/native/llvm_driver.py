@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from kinetree.native.builtin import FIELDS, NUMBER, READABLE, ROOM, WRITEABLE
 from kinetree.native.llvm_code import ATTRIBUTES, Code, Value
-from kinetree.native.llvm_number import number_ir
+from kinetree.native.llvm_python import PythonFunction, number_ir
 
 MAX_ARRAYS = 32
 """Arrays of one kernel, inputs and outputs together, that the drivers take."""
@@ -73,27 +73,23 @@ def _table(at: Value, names: tuple[str, ...]) -> list[Value]:
     return [at.at(k, "i64").load("i64" if name in _NUMBERS else "ptr") for k, name in enumerate(names)]
 
 
-class _BatchEntry(Code):
+class _BatchEntry(PythonFunction):
     """``kinetree_batch_entry``; its parts share attributes: the table's numbers, and places on the stack."""
 
     def __init__(self) -> None:
-        super().__init__("ptr @kinetree_batch_entry", "ptr %self, ptr %args, i64 %nargs")
-        owner, self.args, self.nargs = self.arguments
+        super().__init__("kinetree_batch_entry")
         self.data, self.stride, self.ends, self.made = (self.room("i64", MAX_ARRAYS) for _ in range(4))
         self.lead_at, self.shape_at, self.count_at = self.room("i64"), self.room("ptr"), self.room("i64")
         self.made_count, self.dims = self.room("i64"), self.room("i64", 64)
-        self.table = owner.at(FIELDS["data"]).load("ptr")
+        self.table = self.read(self.owner, "data")
         self.inputs, self.outputs, self.item = self.number("inputs"), self.number("outputs"), self.number("item")
-        self.array_type, self.descr, self.refused, self.incref, self.decref = map(
-            self.address, ("array_type", "descr", "not_implemented", "incref", "decref")
-        )
         self.given = self.nargs.equals(self.inputs + self.outputs)
         self.require(self.given | self.nargs.equals(self.inputs))
 
     def number(self, name: str) -> Value:
         return self.table.at(BATCH_ENTRY.index(name), "i64").load()
 
-    def address(self, name: str) -> Value:
+    def pointer(self, name: str) -> Value:
         return self.table.at(BATCH_ENTRY.index(name), "i64").load("ptr")
 
     def written(self) -> str:
@@ -106,7 +102,7 @@ class _BatchEntry(Code):
         self.check_apart()
         with self.loop(self.outputs) as j:
             what = self.args.at(j + self.inputs, "ptr").load("ptr")
-            self.call("void", self.incref, what, convention="")
+            self.python("void", "incref", what)
             self.made.at(j, "ptr").store(what)
         self.go("run")
         self.label("make")
@@ -115,7 +111,7 @@ class _BatchEntry(Code):
         self.label("run")
         self.run()
         self.return_results()
-        return self.text()
+        return self.refuse()
 
     def read_arrays(self) -> None:
         """Check every argument and keep where its data are; the first batched input gives the leading axes."""
@@ -125,22 +121,21 @@ class _BatchEntry(Code):
         rooms = self.room(kind, MAX_ARRAYS)
         numbers = self.table.at(BATCH_ENTRY.index(NUMBER[0]), "i64")
         with self.loop(self.nargs) as k:  # nothing may be read from an object before its type is known
-            given = self.args.at(k, "ptr").load("ptr"), rooms.at(k, kind), numbers, self.item
-            what = self.call("ptr", "@kinetree_number", *given, convention="")
-            self.require(what.at(FIELDS["type"]).load("ptr").equals(self.array_type))
-            self.require(what.at(FIELDS["descr"]).load("ptr").equals(self.descr))
+            what = self.array_for(self.args.at(k, "ptr").load("ptr"), rooms.at(k, kind), numbers, self.item)
+            self.require(self.read(what, "type").equals(self.pointer("array_type")))
+            self.require(self.read(what, "descr").equals(self.pointer("descr")))
             is_input = k < self.inputs
             wanted = is_input.select(READABLE, WRITEABLE, "i32")
-            self.require((what.at(FIELDS["flags"]).load("i32") & wanted).equals(wanted))
+            self.require((self.read(what, "flags") & wanted).equals(wanted))
             declared = self.shapes.at(k * ENTRY_ARRAY, "i64")
             axes = declared.load()
-            lead = what.at(FIELDS["nd"]).load("i32").cast("sext", "i64") - axes
+            lead = self.read(what, "nd").cast("sext", "i64") - axes
             self.require(lead >= 0)
-            shape = what.at(FIELDS["shape"]).load("ptr")
+            shape = self.read(what, "shape")
             with self.loop(axes) as j:
                 found = shape.at(lead + j, "i64").load()
                 self.require(found.equals(declared.at(j + 2, "i64").load()))
-            self.data.at(k, "i64").store(what.at(FIELDS["data"]).load())
+            self.data.at(k, "i64").store(self.read(what, "data"))
             self.compare_lead(self.stride.at(k, "i64"), lead, shape, declared, is_input)
 
     def compare_lead(self, stride: Value, lead: Value, shape: Value, declared: Value, is_input: Value) -> None:
@@ -181,10 +176,9 @@ class _BatchEntry(Code):
 
     def choose_variant(self) -> None:
         """One state goes to the scalar variant where it is there."""
-        self.batch, self.scalar = self.address("batch"), self.address("scalar")
-        null = self.value("ptr", "null")
-        self.alone = self.n.equals(1) & self.scalar.compare("ne", null)
-        self.require(self.alone | self.batch.compare("ne", null))
+        self.batch, self.scalar = self.pointer("batch"), self.pointer("scalar")
+        self.alone = self.n.equals(1) & self.scalar.compare("ne", self.null)
+        self.require(self.alone | self.batch.compare("ne", self.null))
 
     def check_apart(self) -> None:
         """Refuse outputs that overlap another array."""
@@ -200,7 +194,6 @@ class _BatchEntry(Code):
                 self.require(before | self.ends.at(j, "i64").load().compare("ule", start))
 
     def make_outputs(self) -> None:
-        new_array, null = self.address("new_array"), self.value("ptr", "null")
         self.made_count.store(0)
         with self.loop(self.outputs) as j:
             place = j + self.inputs
@@ -209,24 +202,22 @@ class _BatchEntry(Code):
             with self.loop(axes) as a:
                 self.dims.at(self.lead + a, "i64").store(declared.at(a + 2, "i64").load())
             nd = (self.lead + axes).cast("trunc", "i32")
-            self.call("void", self.incref, self.descr, convention="")  # the constructor takes a reference to it
-            given = self.array_type, self.descr, nd, self.dims, null, null, self.value("i32", "0"), null
-            what = self.call("ptr", new_array, *given, convention="")
-            self.require(what.compare("ne", null), "failed")
+            what = self.new_array(nd, self.dims)
+            self.require(what.compare("ne", self.null), "failed")
             self.made.at(j, "ptr").store(what)
             self.made_count.store(j + 1)
-            self.data.at(place, "i64").store(what.at(FIELDS["data"]).load())
+            self.data.at(place, "i64").store(self.read(what, "data"))
 
     def run(self) -> None:
         """Call the kernel, without the GIL if there are many states, with memory for large frames."""
-        params, results = self.address("params"), self.data.at(self.inputs, "i64")
+        params, results = self.pointer("params"), self.data.at(self.inputs, "i64")
         status_at, heap_at = self.room("i32"), self.room("ptr")
-        heap_at.store(self.value("ptr", "null"))
+        heap_at.store(self.null)
         size = self.alone.select(self.number("scalar_heap"), self.number("batch_heap"))
         with self.only_if(size.equals(0), holds=False):
-            memory = self.call("ptr", self.address("allocate"), size + 63, convention="")
+            memory = self.python("ptr", "allocate", size + 63)
             heap_at.store(memory)
-            self.require(memory.compare("ne", self.value("ptr", "null")), "bad")
+            self.require(memory.compare("ne", self.null), "bad")
         heap = (heap_at.load("ptr").cast("ptrtoint", "i64") + 63 & -64).cast("inttoptr", "ptr")
 
         def one() -> None:
@@ -237,16 +228,16 @@ class _BatchEntry(Code):
             status_at.store(self.call("i32", self.batch, *given, convention=""))
 
         def released() -> None:
-            state = self.call("ptr", self.address("save_thread"), convention="")
+            state = self.python("ptr", "save_thread")
             many()
-            self.call("void", self.address("restore_thread"), state, convention="")
+            self.python("void", "restore_thread", state)
 
         self.either(self.alone, one, lambda: self.either(self.n >= self.number("release"), released, many))
-        self.call("void", self.address("free"), heap_at.load("ptr"), convention="")
+        self.python("void", "free", heap_at.load("ptr"))
         self.branch(status_at.load("i32").equals(0), "good", "bad")
 
     def return_results(self) -> None:
-        """The array, or a tuple of them; ``NotImplemented`` and the arrays given back where the status is not 0."""
+        """The array, or a tuple of them; where the status is not 0 the arrays are given back."""
         self.label("bad")
         self.give_back(self.outputs)
         self.go("refuse")
@@ -256,23 +247,19 @@ class _BatchEntry(Code):
         self.label("alone")
         self.give(only)
         self.label("several")
-        both = self.call("ptr", self.address("tuple_new"), self.outputs, convention="")
+        both = self.python("ptr", "tuple_new", self.outputs)
         self.made_count.store(self.outputs)
-        self.require(both.compare("ne", self.value("ptr", "null")), "failed")
-        tuple_set = self.address("tuple_set")
+        self.require(both.compare("ne", self.null), "failed")
         with self.loop(self.outputs) as j:
-            self.call("i32", tuple_set, both, j, self.made.at(j, "ptr").load("ptr"), convention="")
+            self.python("i32", "tuple_set", both, j, self.made.at(j, "ptr").load("ptr"))
         self.give(both)
         self.label("failed")
         self.give_back(self.made_count.load())
-        self.give(self.value("ptr", "null"))
-        self.label("refuse")
-        self.call("void", self.incref, self.refused, convention="")
-        self.give(self.refused)
+        self.give(self.null)
 
     def give_back(self, count: Value) -> None:
         with self.loop(count) as j:
-            self.call("void", self.decref, self.made.at(j, "ptr").load("ptr"), convention="")
+            self.python("void", "decref", self.made.at(j, "ptr").load("ptr"))
 
 
 def _share() -> str:

@@ -11,10 +11,10 @@ one loop over them, and the scalar variant computes several angles in the lanes 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kinetree.trace.assembly import stretches
 from kinetree.trace.program import SIGNATURES, Program
 
 CHUNK = 800
@@ -130,7 +130,8 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
     for k, (_, value) in enumerate(program.checks if checks else ()):
         reported.setdefault(value, k)
     stride = -(-len(angle_values) // lanes) * lanes
-    chunks = _between_cuts(program, computed, chunk) if program.cuts else _evenly(computed, chunk)
+    parts = stretches(computed, program.cuts, chunk) if program.cuts else _evenly(computed, chunk)
+    chunks = tuple(map(tuple, parts)) or ((),)
     maker, last = _spans(code, operands, chunks, pairs)
     in_memory = stored if reread and not program.cuts else {}
     ends = {value: last[value] for value, k in maker.items() if last.get(value, k) > k and value not in in_memory}
@@ -152,21 +153,11 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
     )
 
 
-def _evenly(computed: list[int], size: int) -> tuple[tuple[int, ...], ...]:
+def _evenly(computed: list[int], size: int) -> list[list[int]]:
     """Chunks of about the given size, all alike."""
     number = max(1, round(len(computed) / size))
     size = -(-len(computed) // number) or 1
-    return tuple(tuple(computed[k : k + size]) for k in range(0, len(computed), size)) or ((),)
-
-
-def _between_cuts(program: Program, computed: list[int], size: int) -> tuple[tuple[int, ...], ...]:
-    """Chunks that end at the program's cuts; longer stretches are cut at equal distances from their beginning."""
-    places = [bisect_left(computed, cut) for cut in (0, *program.cuts, len(program.code))]
-    chunks = []
-    for start, stop in zip(places, places[1:], strict=False):
-        step = size if stop - start > size * 3 // 2 else max(stop - start, 1)
-        chunks += (tuple(computed[k : min(k + step, stop)]) for k in range(start, stop, step))
-    return tuple(chunks) or ((),)
+    return [computed[k : k + size] for k in range(0, len(computed), size)]
 
 
 def _spans(code, operands, chunks, pairs) -> tuple[dict[int, int], dict[int, int]]:

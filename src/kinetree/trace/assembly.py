@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kinetree.trace.graph import BOOLEAN, Graph, Node
 from kinetree.trace.schedule import schedule
@@ -84,6 +86,16 @@ def split(graph: Graph, roots: Sequence[int]) -> tuple[Code, Code, list[int]]:
     frontier.reverse()
     code.update((k, ("param", j)) for j, k in enumerate(frontier))
     return code, {k: nodes[k] for k in live(graph, frontier)}, frontier
+
+
+def stretches(values: Sequence[int], marks: Iterable[int], longest: int) -> list[Sequence[int]]:
+    """Ascending values, cut at marks; between them at equal distances where it is longer than half as much again."""
+    places = sorted({bisect_left(values, mark) for mark in marks} | {0, len(values)})
+    found: list[Sequence[int]] = []
+    for start, stop in pairwise(places):
+        step = longest if stop - start > longest * 3 // 2 else stop - start
+        found += (values[k : min(k + step, stop)] for k in range(start, stop, step))
+    return found
 
 
 def assemble(code: Code, roots: Sequence[int]) -> tuple[tuple[Node, ...], list[int]]:

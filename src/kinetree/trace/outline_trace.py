@@ -12,7 +12,6 @@ into the sum there. For the chains of revolute joints these are less than 1 % of
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,7 @@ from kinetree.joints.elementary import TurnedRevolute
 from kinetree.model import ScalarModel
 from kinetree.spatial import PlanarRotation
 from kinetree.spatial.rotation import AxialRotation, GeneralRotation, Rotation
-from kinetree.trace.assembly import Assembled, assemble, split
+from kinetree.trace.assembly import Assembled, assemble, split, stretches
 from kinetree.trace.graph import BOOLEAN, Graph
 from kinetree.trace.progress import stage
 from kinetree.trace.simplify import LEAVES, Survey, live, purity, simplify
@@ -330,26 +329,15 @@ def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Assembled 
     if len(order) < LARGE:
         return None
     pure = purity(graph, order)
-    pieces, shapes = _describe(graph, _cut(graph, order, marks.places), pure, roots)
+    operations = [k for k in order if graph.nodes[k][0] not in LEAVES]
+    pieces, shapes = _describe(graph, stretches(operations, marks.places, PIECE), pure, roots)
     if sum(len(operations) for operations, _, _ in shapes) * REPEATED > len(order):
         return None
     return _Copies(graph, pure, marks).all(pieces, shapes, roots)
 
 
-def _cut(graph: Graph, order: Sequence[int], marks: Sequence[int]) -> list[list[int]]:
-    """The operations between marks; none much longer than `PIECE`."""
-    nodes = graph.nodes
-    operations = [k for k in order if nodes[k][0] not in LEAVES]
-    places = sorted({bisect_left(operations, mark) for mark in marks} | {0, len(operations)})
-    pieces = []
-    for start, stop in zip(places, places[1:], strict=False):
-        step = PIECE if stop - start > PIECE * 3 // 2 else stop - start
-        pieces += (operations[k : min(k + step, stop)] for k in range(start, stop, step))
-    return pieces
-
-
 def _describe(
-    graph: Graph, pieces: list[list[int]], pure: set[int], roots: Sequence[int]
+    graph: Graph, pieces: Sequence[Sequence[int]], pure: set[int], roots: Sequence[int]
 ) -> tuple[list[Piece], list[tuple]]:
     """The pieces, and the shapes they have. Truth values from outside are computed again: a piece takes floats."""
     nodes, value = graph.nodes, graph.value
