@@ -25,6 +25,41 @@ CONTEXT = (
 )
 """Names of the pointers in the context, in order."""
 
+MAX_ARRAYS = 32
+"""Arrays of one kernel, inputs and outputs together, that the drivers take."""
+
+MAX_AXES = 4
+"""Axes of one array, those of the batch not counted."""
+
+BATCH_ENTRY = (
+    *("batch", "scalar", "params", *NUMBER, "not_implemented", "new_array", "incref", "decref"),
+    *("tuple_new", "tuple_set", "save_thread", "restore_thread", "allocate", "free"),
+    *("inputs", "outputs", "item", "release", "most", "batch_heap", "scalar_heap"),
+)
+"""Head of the table of ``kinetree_batch_entry``: pointers, then numbers. From ``release`` states on the GIL is
+released; more than ``most`` states are refused, and all while ``batch`` is 0; one state goes to ``scalar`` where that
+is not 0. The heaps are the bytes that these two need beside their stack. Every array follows, as its number of axes,
+its size and its axes."""
+
+ENTRY_ARRAY = 2 + MAX_AXES
+
+SHARE = ("next", "n", "block", "batch", "params", "inputs", "outputs")
+"""Head of the job of ``kinetree_share``; then for every input (address, bytes per row, entries per row), for every
+output (address, bytes per row, 0)."""
+
+ROLLOUT = ("next", "n", "block", "batch", "params", "states", "inputs", "steps", "every")
+"""Head of the job of ``kinetree_rollout``; then for every array of the state (bytes of a row, entries, address of the
+first states, bytes between them, address of the record, bytes from one state's record to the next), for every other
+input (address, bytes between states, entries between states, bytes between steps)."""
+
+VECTORCALL = (
+    *("entry", "entry_self", "inputs", "out_name", "array_type", "not_implemented", "fallback"),
+    *("vectorcall", "decref"),
+)
+"""Table of ``kinetree_vectorcall``: pointers, and how many inputs there are."""
+
+TUPLE_SIZE, TUPLE_ITEMS = 16, 24  # byte offsets in tuples of CPython with the GIL
+
 FIELDS = {"type": 8, "data": 16, "nd": 24, "shape": 32, "descr": 56, "flags": 64}
 """Byte offsets in array objects of CPython with the GIL, all NumPy versions from 1.7 on."""
 

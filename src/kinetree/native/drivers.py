@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 
 from kinetree.native import builtin, cache, threads
+from kinetree.native.builtin import BATCH_ENTRY, MAX_ARRAYS, MAX_AXES, ROLLOUT, SHARE
 from kinetree.native.engine import Code, Target, assemble
-from kinetree.native.llvm_driver import BATCH_ENTRY, MAX_ARRAYS, MAX_AXES, ROLLOUT, SHARE, driver_ir
+from kinetree.native.variants import emitter
 from kinetree.once import once
 
 _P, _I = ctypes.c_void_p, ctypes.c_int32
@@ -21,18 +21,18 @@ class _Drivers:
     """The loaded code. There is one for the process: others hold its addresses."""
 
     def __init__(self) -> None:
-        import llvmlite
-
-        target = Target.host()
-        text = driver_ir(target.triple)
-        key = f"driver/llvmlite-{llvmlite.__version__}/{hashlib.sha256(text.encode()).hexdigest()}/{target.key}"
-        data = cache.load(key)
+        target, generator = Target.host(), emitter("kinetree.native.llvm_driver")
+        key = f"driver/{generator}/{target.key}"
+        data = None if generator is None else cache.load(key)
         try:
             self.code = None if data is None else Code(data)
             self._find()
         except Exception:  # nothing there, or an entry that LLVM cannot read: compile
-            data = assemble(text, target)
-            cache.store(key, data)
+            from kinetree.native.llvm_driver import driver_ir  # not before: most processes find the code
+
+            data = assemble(driver_ir(target.triple), target)
+            if generator is not None:
+                cache.store(key, data)
             self.code = Code(data)
             self._find()
 

@@ -17,9 +17,9 @@ import numpy as np
 from kinetree.errors import CompilationError, NonFiniteError, ShapeError
 from kinetree.native import builtin, drivers
 from kinetree.native.arrays import is_number
+from kinetree.native.builtin import MAX_ARRAYS
 from kinetree.native.drivers import aligned
 from kinetree.native.engine import Target
-from kinetree.native.llvm_driver import MAX_ARRAYS
 from kinetree.native.threads import available
 from kinetree.native.variants import VARIANTS, Variant, Variants
 from kinetree.once import made_once

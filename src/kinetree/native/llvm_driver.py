@@ -19,44 +19,24 @@ Variables of loops are kept in stack memory: the code runs once per call, or onc
 
 from __future__ import annotations
 
-from kinetree.native.builtin import FIELDS, NUMBER, READABLE, ROOM, WRITEABLE
+from kinetree.native.builtin import (
+    BATCH_ENTRY,
+    ENTRY_ARRAY,
+    FIELDS,
+    MAX_ARRAYS,
+    MAX_AXES,
+    NUMBER,
+    READABLE,
+    ROLLOUT,
+    ROOM,
+    SHARE,
+    TUPLE_ITEMS,
+    TUPLE_SIZE,
+    VECTORCALL,
+    WRITEABLE,
+)
 from kinetree.native.llvm_code import ATTRIBUTES, Code, Value
 from kinetree.native.llvm_python import PythonFunction, number_ir
-
-MAX_ARRAYS = 32
-"""Arrays of one kernel, inputs and outputs together, that the drivers take."""
-
-MAX_AXES = 4
-"""Axes of one array, those of the batch not counted."""
-
-BATCH_ENTRY = (
-    *("batch", "scalar", "params", *NUMBER, "not_implemented", "new_array", "incref", "decref"),
-    *("tuple_new", "tuple_set", "save_thread", "restore_thread", "allocate", "free"),
-    *("inputs", "outputs", "item", "release", "most", "batch_heap", "scalar_heap"),
-)
-"""Head of the table of ``kinetree_batch_entry``: pointers, then numbers. From ``release`` states on the GIL is
-released; more than ``most`` states are refused, and all while ``batch`` is 0; one state goes to ``scalar`` where that
-is not 0. The heaps are the bytes that these two need beside their stack. Every array follows, as its number of axes,
-its size and its axes."""
-
-ENTRY_ARRAY = 2 + MAX_AXES
-
-SHARE = ("next", "n", "block", "batch", "params", "inputs", "outputs")
-"""Head of the job of ``kinetree_share``; then for every input (address, bytes per row, entries per row), for every
-output (address, bytes per row, 0)."""
-
-ROLLOUT = ("next", "n", "block", "batch", "params", "states", "inputs", "steps", "every")
-"""Head of the job of ``kinetree_rollout``; then for every array of the state (bytes of a row, entries, address of the
-first states, bytes between them, address of the record, bytes from one state's record to the next), for every other
-input (address, bytes between states, entries between states, bytes between steps)."""
-
-VECTORCALL = (
-    *("entry", "entry_self", "inputs", "out_name", "array_type", "not_implemented", "fallback"),
-    *("vectorcall", "decref"),
-)
-"""Table of ``kinetree_vectorcall``: pointers, and how many inputs there are."""
-
-TUPLE_SIZE, TUPLE_ITEMS = 16, 24  # byte offsets in tuples of CPython with the GIL
 
 _NUMBERS = frozenset(("next", "n", "block", "inputs", "outputs", "states", "steps", "every"))
 """What tables hold beside pointers."""

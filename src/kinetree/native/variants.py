@@ -118,10 +118,10 @@ class Variants:
 
     def _load_or_compile(self, variant: str) -> Variant:
         options = str(self.checks), str(self._chunk), str(self.builtin), self.target.key
-        emitter = _emitter()
-        key = "/".join(("kernel", variant, str(emitter), self.program.digest(), self.dtype, *options))
+        generator = emitter("kinetree.native.llvm")
+        key = "/".join(("kernel", variant, str(generator), self.program.digest(), self.dtype, *options))
         builtin = self.builtin and variant == "scalar"
-        data = cache.load(key) if emitter is not None else None
+        data = cache.load(key) if generator is not None else None
         if data is not None:
             try:
                 return Variant(variant, data, builtin, cached=True)
@@ -132,20 +132,22 @@ class Variants:
             nullcontext() if self.program.cuts else collector_off(),
         ):
             data = assemble(self.ir(variant), self.target)
-        if emitter is not None:
+        if generator is not None:
             cache.store(key, data)
         return Variant(variant, data, builtin, cached=False)
 
 
 @once
-def _emitter() -> str | None:
-    """Identifies the code generator: LLVM's version and the text of the sources that emit code; None if they changed
-    since they were loaded, or cannot be read."""
+def emitter(module: str) -> str | None:
+    """Identifies the code generator that begins with a module: LLVM's version and the text of its sources.
+
+    None if they changed since they were loaded, or cannot be read.
+    """
     # Not importlib.metadata: importing that alone takes longer than loading a kernel.
     import llvmlite
 
     try:
-        sources = content.sources_digest("kinetree.native.llvm", "kinetree.native.engine")
+        sources = content.sources_digest(module, "kinetree.native.engine")
     except content.Unknown:
         return None
     return f"llvmlite-{llvmlite.__version__}/{sources[:16]}"

@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 from kinetree.native import builtin, drivers
-from kinetree.native.llvm_driver import TUPLE_ITEMS, TUPLE_SIZE, VECTORCALL
+from kinetree.native.builtin import TUPLE_ITEMS, TUPLE_SIZE, VECTORCALL
 from kinetree.once import once
 
 
