@@ -38,9 +38,9 @@ def tools(robot, regrown):
     """Where the tool is while both tumble and fall from the same state."""
     q0, v0 = robot.random_state(np.random.default_rng(3))
     states = surgery.StateMap(robot, regrown)  # the joints are the same; the free joint is that of another body
-    how = {"duration": DURATION, "dt": 5e-4, "integrator": "rk4", "limits": "ignore"}
-    one = kt.simulate(robot, q0, v0, **how)
-    two = kt.simulate(regrown, states.q(q0), states.v(q0, v0), **how)
+    how = {"duration": DURATION, "dt": 5e-4, "integrator": "rk4"}
+    one = kt.simulate(robot.without_limits(), q0, v0, **how)
+    two = kt.simulate(regrown.without_limits(), states.q(q0), states.v(q0, v0), **how)
     return [kt.pose(m, run.q, frame="arm_tool").p_WF for m, run in ((robot, one), (regrown, two))]
 
 
