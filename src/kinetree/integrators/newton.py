@@ -12,6 +12,7 @@ from kinetree.integrators.implicit import CONSTRAINED_UPDATE, NEWTON_UPDATE, STE
 
 EXACT = 1e-15  # relative change of the velocity below which nothing can be gained
 ENOUGH = 1e-8  # below which an iteration that no longer gets better has met rounding
+ROWS_ENOUGH = 1e-6  # the same with rows of positions, whose rounding over the step is one of velocities
 MOST = 60  # iterations
 
 
@@ -58,12 +59,13 @@ class Newton:
         if (x1, w1) != self._last:  # compiled functions take arrays; the step is almost always the same
             self._last, self._weights = (x1, w1), (np.array(x1), np.array(w1))
         x1, w1 = self._weights
+        enough = ROWS_ENOUGH if self.has_rows else ENOUGH
         previous, w, lam = math.inf, w0, (self.multipliers,) if self.has_rows else ()
         for n in range(1, MOST + 1):
             a_next, w, change, r, *lam = self._update(q, x0, w0, a, tau, x1, w1, w, *lam, *f_ext)
             change = float(change)
             self.iterations += 1
-            if change <= EXACT or (change <= ENOUGH and change >= 0.5 * previous):
+            if change <= EXACT or (change <= enough and change >= 0.5 * previous):
                 self.multipliers = lam[0] if lam else self.multipliers
                 return a_next
             if n == MOST or not math.isfinite(change):
