@@ -268,11 +268,8 @@ def _integrator(name: str, **options):
     if name == "adaptive":
         return Adaptive(**given)
     option, value = next(iter(given.items()))
-    raise SimulationError(
-        f"--{option} = {value!r} is a setting of adaptive runs, and integrator is {name!r}. Give --integrator "
-        f"adaptive, or leave --{option} out.",
-        option=option,
-    )
+    fault = f"--{option} = {value!r} is a setting of adaptive runs, and integrator is {name!r}"
+    raise SimulationError(f"{fault}. Give --integrator adaptive, or leave --{option} out.", option=option)
 
 
 @command

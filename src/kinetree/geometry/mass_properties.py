@@ -288,9 +288,7 @@ def _of_mesh(shape: Geometry, convex_hull: bool | str) -> tuple[float, np.ndarra
     try:
         check_inertia(f"mesh {shape.mesh}", volume, inertia)
     except InertiaError as error:
-        raise mesh.fail(
-            "inertia",
-            f"the integrals over its triangles are those of no body ({error.message}); pieces of it overlap or are "
-            "inside out. Repair the mesh, or take its convex hull with convex_hull=True",
-        ) from error
+        fault = f"the integrals over its triangles are those of no body ({error.message})"
+        repair = "Repair the mesh, or take its convex hull with convex_hull=True"
+        raise mesh.fail("inertia", f"{fault}; pieces of it overlap or are inside out. {repair}") from error
     return volume, com, inertia, notes

@@ -145,47 +145,30 @@ def check_solid(mesh: Mesh) -> None:
     repair = "Repair the mesh, or take its convex hull with convex_hull=True"
     sheets, unbalanced, edges = _edges(mesh)
     if sheets:
-        raise mesh.fail(
-            "closed",
-            f"it is open: {sheets} of {edges} edges border on one triangle only (or on an odd number), so it encloses "
-            f"no volume. {repair}",
-            found=sheets,
-        )
+        fault = f"it is open: {sheets} of {edges} edges border on one triangle only (or on an odd number)"
+        raise mesh.fail("closed", f"{fault}, so it encloses no volume. {repair}", found=sheets)
     if unbalanced:
-        raise mesh.fail(
-            "winding",
-            f"its triangles are not oriented consistently: at {unbalanced} of {edges} edges neighbors look to "
-            f"different sides. {repair}",
-            found=unbalanced,
-        )
+        where = f"at {unbalanced} of {edges} edges neighbors look to different sides"
+        fault = f"its triangles are not oriented consistently: {where}"
+        raise mesh.fail("winding", f"{fault}. {repair}", found=unbalanced)
     lower, upper = mesh.bounds
     volumes, pieces = _volumes_of_pieces(mesh)
     volume, box = float(volumes.sum()), float(np.prod(upper - lower))
     diagonal = float(np.linalg.norm(upper - lower))
     area = float(np.linalg.norm(_crosses(mesh), axis=1).sum()) / 2.0
     if abs(volume) <= THINNEST * area * diagonal:
-        raise mesh.fail(
-            "degenerate",
-            f"its volume is {volume:.3g} m^3 in a box of {_shown(upper - lower)} m: it is flat. Give the shape a "
-            "thickness, or the body its mass and inertia",
-            found=volume,
-        )
+        fault = f"its volume is {volume:.3g} m^3 in a box of {_shown(upper - lower)} m: it is flat"
+        solid = "Give the shape a thickness, or the body its mass and inertia"
+        raise mesh.fail("degenerate", f"{fault}. {solid}", found=volume)
     if volume < 0.0:
-        raise mesh.fail(
-            "positive",
-            f"its volume is {volume:.6g} m^3: it is inside out, the triangles look inwards. Turn them around (in a "
-            "mesh editor: recalculate normals outside), or take the convex hull with convex_hull=True",
-            found=volume,
-        )
+        fault = f"its volume is {volume:.6g} m^3: it is inside out, the triangles look inwards"
+        turn = "Turn them around (in a mesh editor: recalculate normals outside)"
+        raise mesh.fail("positive", f"{fault}. {turn}, or take the convex hull with convex_hull=True", found=volume)
     _refuse_pieces_inside_out(mesh, volumes, pieces, repair)
     if volume > box * (1.0 + 1e-6):
-        raise mesh.fail(
-            "bounding box",
-            f"its volume {volume:.6g} m^3 exceeds that of its bounding box, {box:.6g} m^3: pieces lie in each other "
-            f"and count twice. {repair}",
-            found=volume,
-            box=box,
-        )
+        fault = f"its volume {volume:.6g} m^3 exceeds that of its bounding box, {box:.6g} m^3"
+        message = f"{fault}: pieces lie in each other and count twice. {repair}"
+        raise mesh.fail("bounding box", message, found=volume, box=box)
 
 
 def _refuse_pieces_inside_out(mesh: Mesh, volumes: np.ndarray, pieces: np.ndarray, repair: str) -> None:
@@ -204,12 +187,9 @@ def _refuse_pieces_inside_out(mesh: Mesh, volumes: np.ndarray, pieces: np.ndarra
         around = solid & np.all(lower <= lower[k] + margin, axis=1) & np.all(upper >= upper[k] - margin, axis=1)
         if not np.any(around):
             count = int(np.sum(pieces == k))
-            raise mesh.fail(
-                "winding",
-                f"one of its {len(volumes)} pieces ({count} triangles, volume {volumes[k]:.3g} m^3, between "
-                f"{_shown(lower[k])} and {_shown(upper[k])} m) is inside out. {repair}",
-                found=float(volumes[k]),
-            )
+            where = f"between {_shown(lower[k])} and {_shown(upper[k])} m"
+            piece = f"one of its {len(volumes)} pieces ({count} triangles, volume {volumes[k]:.3g} m^3, {where})"
+            raise mesh.fail("winding", f"{piece} is inside out. {repair}", found=float(volumes[k]))
 
 
 def _normalized(mesh: Mesh) -> tuple[np.ndarray, np.ndarray, float]:

@@ -200,31 +200,24 @@ def _base(editor: ModelEditor, model: Model, base: str | None, joints: tuple[typ
             return roots[0]
         several = [root for root in roots if isinstance(editor._bodies[root].joint, joints)]
         if several:
-            raise TopologyError(
-                f"model {model.name!r} has {len(roots)} bodies on its world ({', '.join(roots[:6])}), so its base is "
-                f"not clear; say base={several[0]!r}",
-                roots=roots,
-            )
+            fault = f"model {model.name!r} has {len(roots)} bodies on its world ({', '.join(roots[:6])})"
+            raise TopologyError(f"{fault}, so its base is not clear; say base={several[0]!r}", roots=roots)
     elif base in roots:
         return base
     elif base in editor._bodies:
-        raise TopologyError(
-            f"base {base!r} of model {model.name!r} hangs on {editor._bodies[base].parent!r}, not on the world; on the "
-            f"world: {', '.join(roots)}. reroot() makes it the base.",
-            base=base,
-        )
+        fault = f"base {base!r} of model {model.name!r} hangs on {editor._bodies[base].parent!r}, not on the world"
+        message = f"{fault}; on the world: {', '.join(roots)}. reroot() makes it the base."
+        raise TopologyError(message, base=base)
     on_world = editor.frames_on(WORLD)
     if base is not None and base not in on_world:
         raise unknown_name("base", base, [*roots, *on_world], f"model {model.name!r}")
     shapes = [shape for shape in editor._world_geometry if shape.kind != ENDLESS]
     if moves and not (on_world or shapes or editor._world_inertia.m):
-        raise ModelError(
-            f"model {model.name!r}: nothing is welded to its world, so there is no base that could move; base="
-            f"{roots[0]!r} frees that body, whose joint {editor._bodies[roots[0]].joint_name!r} is then replaced"
-            if roots
-            else f"model {model.name!r}: nothing is there that could move",
-            base=base,
-        )
+        fault = "nothing is there that could move"
+        if roots:
+            repair = f"frees that body, whose joint {editor._bodies[roots[0]].joint_name!r} is then replaced"
+            fault = f"nothing is welded to its world, so there is no base that could move; base={roots[0]!r} {repair}"
+        raise ModelError(f"model {model.name!r}: {fault}", base=base)
     links = [frame for frame in on_world if frame in editor._welded.values()]
     chosen = base or next(iter(links), "base")
     while base is None and not links and chosen in editor.frame_names():

@@ -279,11 +279,8 @@ def augmented_bodies(model: Model, *, floating: bool | None = None) -> tuple[Ine
     if floating is None:
         floating = len(roots) == 1 and model.joints[roots[0]].nv == 6
     if floating and len(roots) != 1:
-        raise ModelError(
-            f"augmented_bodies: model {model.name!r} has {len(roots)} bodies on its world, so it does not float as "
-            "one; say floating=False",
-            roots=roots,
-        )
+        fault = f"augmented_bodies: model {model.name!r} has {len(roots)} bodies on its world"
+        raise ModelError(f"{fault}, so it does not float as one; say floating=False", roots=roots)
     first = roots[0] if floating else None
     rng = np.random.default_rng(0)  # a joint that moves its point does so at random positions
     beyond = [0.0] * model.nb
@@ -313,8 +310,6 @@ def _check_point(model: Model, i: int, rng: np.random.Generator) -> None:
     q = joint.random(rng)
     points = [*joint.transform(q).r, *(x for S in joint.motion_subspace(q) for x in S.linear)]
     if max(map(abs, points)) > 1e-12:
-        raise ModelError(
-            f"augmented_bodies: joint {model.joint_name(i)!r} ({joint!r}) moves the point at which it connects its "
-            "bodies, so a particle there belongs to neither",
-            joint=model.joint_name(i),
-        )
+        name = model.joint_name(i)
+        fault = f"augmented_bodies: joint {name!r} ({joint!r}) moves the point at which it connects its bodies"
+        raise ModelError(f"{fault}, so a particle there belongs to neither", joint=name)

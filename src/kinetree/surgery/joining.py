@@ -153,11 +153,9 @@ def _base(guest: ModelEditor, other: Model, prefix: str, free_base: str) -> tupl
     free = [name for name in roots if isinstance(guest._bodies[name].joint, Free)]
     if free and free_base == "replace":
         if len(roots) > 1:
-            raise TopologyError(
-                f"attach: model {other.name!r} has {len(roots)} bodies on its world, of which {free[0]!r} is free, so "
-                "it is not clear what is to be attached; submodel() takes one of them, free_base='keep' all",
-                roots=roots,
-            )
+            fault = f"model {other.name!r} has {len(roots)} bodies on its world, of which {free[0]!r} is free"
+            repair = "submodel() takes one of them, free_base='keep' all"
+            raise TopologyError(f"attach: {fault}, so it is not clear what is to be attached; {repair}", roots=roots)
         [base] = roots
         left = [*guest.frames_on(WORLD), *(shape.name or shape.kind for shape in guest._world_geometry)]
         if left:
@@ -179,11 +177,8 @@ def _base(guest: ModelEditor, other: Model, prefix: str, free_base: str) -> tupl
 def _frame_of_base(guest: ModelEditor, other: Model, on: str, base: str) -> str:
     names = [name for name in guest.frame_names() if guest.body_of(name) == base]
     if on not in names:
-        raise TopologyError(
-            f"attach: {on!r} is not on the base of model {other.name!r}, whose frames are: {', '.join(names)}. "
-            "reroot() makes another body the base.",
-            frame=on,
-        )
+        fault = f"attach: {on!r} is not on the base of model {other.name!r}, whose frames are: {', '.join(names)}"
+        raise TopologyError(f"{fault}. reroot() makes another body the base.", frame=on)
     return on
 
 

@@ -38,11 +38,8 @@ def joint_position(model: Model, joint: str | int, value) -> list[float]:
     q = q.tolist()
     worst = max((abs(float(x)) for x in kind.defect(q)), default=0.0)
     if worst > CONSISTENT:
-        raise QuaternionError(
-            f"joint {name!r}: the quaternion in {q} is not of unit length: its square is off by {worst:.3g}; "
-            "kinetree.normalize gives the nearest valid position",
-            joint=name,
-        )
+        fault = f"joint {name!r}: the quaternion in {q} is not of unit length: its square is off by {worst:.3g}"
+        raise QuaternionError(f"{fault}; kinetree.normalize gives the nearest valid position", joint=name)
     return [float(x) for x in kind.normalize(q)]
 
 

@@ -225,11 +225,9 @@ class StateMap:
         try:
             return self.source._frame_numbers[self.source.frame(name).name]
         except UnknownNameError:
-            raise ModelError(
-                f"body {name!r} floats in {self.target.name!r}, and {self.source.name!r} has no frame of that name; "
-                f"give rest={{{self.target.joint_name(i)!r}: ...}}",
-                body=name,
-            ) from None
+            fault = f"body {name!r} floats in {self.target.name!r}, and {self.source.name!r} has no frame of that name"
+            message = f"{fault}; give rest={{{self.target.joint_name(i)!r}: ...}}"
+            raise ModelError(message, body=name) from None
 
     def _ends(self, loop: LoopJoint, X_0: Sequence[Transform]) -> tuple[Transform, Transform]:
         """From world coordinates to the predecessor and to the successor frame of a loop joint of the source."""
@@ -326,11 +324,9 @@ def joint_coordinates(joint: Joint, X: Transform, what: str) -> list[float]:
             q = [float(x) for x in joint.normalize(joint.integrate(q, dv.tolist()))]
         if least < CLOSED:
             return best
-    raise ModelError(
-        f"{what}: its bodies are {least:.3g} [rad, m] away from what {joint!r} allows; the loop must be closed "
-        "before its state can be mapped to another tree",
-        distance=least,
-    )
+    fault = f"{what}: its bodies are {least:.3g} [rad, m] away from what {joint!r} allows"
+    message = f"{fault}; the loop must be closed before its state can be mapped to another tree"
+    raise ModelError(message, distance=least)
 
 
 def _nearest(joint: Joint, q: list[float], V: Motion | np.ndarray) -> np.ndarray:

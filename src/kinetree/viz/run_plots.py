@@ -60,11 +60,9 @@ def plot_phase(run, joints=None, path=None, show: bool = False, limits: str = "n
         if len(entries) == len(columns):
             pairs += zip(entries, columns, strict=True)
         elif joints is not None:
-            raise KinetreeError(
-                f"plot_phase: joint {name!r} has {len(entries)} positions and {len(columns)} velocities, which do not "
-                "correspond; draw its coordinates over time with run.plot().",
-                joint=name,
-            )
+            fault = f"joint {name!r} has {len(entries)} positions and {len(columns)} velocities"
+            repair = "draw its coordinates over time with run.plot()."
+            raise KinetreeError(f"plot_phase: {fault}, which do not correspond; {repair}", joint=name)
     if not pairs:
         raise KinetreeError("plot_phase: no joint whose positions and velocities correspond.")
     across = min(len(pairs), 2 if len(pairs) in (2, 4) else 3)

@@ -221,12 +221,10 @@ def _follow(
 ) -> tuple[str, str, float, float] | None:
     leader = c.scope.prefix + mimic.leader
     if leader not in known:
-        raise mimic.node.fail(
-            f"joint '{c.name}' mimics '{mimic.leader}', and there is no such joint",
-            code="mimic-unknown",
-            repair=f"joints with one axis: {', '.join(sorted(in_tree)[:12])}",
-            follows=bool({mimic.leader, None} & c.scope.record.lost) or leader in lost,
-        )
+        message = f"joint '{c.name}' mimics '{mimic.leader}', and there is no such joint"
+        repair = f"joints with one axis: {', '.join(sorted(in_tree)[:12])}"
+        follows = bool({mimic.leader, None} & c.scope.record.lost) or leader in lost
+        raise mimic.node.fail(message, code="mimic-unknown", repair=repair, follows=follows)
     if c.name not in in_tree or leader not in in_tree:
         if c.is_known and known[leader].is_known:
             message = f"joint '{c.name}' mimics '{leader}': one of them closes a loop, or has not one freedom"
@@ -258,11 +256,9 @@ def _gear(
         if axis.exerts:
             notes.unsupported(axis.node, f"gearbox '{record.name}' has damping, friction or a spring of its own")
     if len(angles) < 2:
-        notes.unsupported(
-            record.node,
-            f"gearbox '{record.name}': its angles are not those of revolute joints of the tree between "
-            f"'{body}' and '{record.parent}', and '{body}' and '{record.child}', about the same axes",
-        )
+        between = f"between '{body}' and '{record.parent}', and '{body}' and '{record.child}', about the same axes"
+        message = f"gearbox '{record.name}': its angles are not those of revolute joints of the tree {between}"
+        notes.unsupported(record.node, message)
         return None
     (leader, s1), (follower, s2) = angles
     return follower, leader, -ratio * s1 * s2, 0.0

@@ -171,20 +171,15 @@ def read_pose(node: Node, version: Version, notes: Notes) -> Pose:
     if found.relative_to is not None and version < (1, 7):
         node.document.reject(_too_new(found.node, "attribute 'relative_to'", version))
     if version < (1, 7) and found.node.text("frame"):
-        notes.unsupported(
-            found.node,
-            f"{found.node.path}: attribute 'frame' of SDF 1.5 and 1.6 names a frame, but programs ignore it; write "
-            "relative_to and version 1.7",
-        )
+        fault = f"{found.node.path}: attribute 'frame' of SDF 1.5 and 1.6 names a frame, but programs ignore it"
+        notes.unsupported(found.node, f"{fault}; write relative_to and version 1.7")
     return found
 
 
 def _too_new(node: Node, what: str, version: Version) -> Exception:
-    return node.fail(
-        f"{node.path}: {what} came with SDF 1.7, the file is of version {version[0]}.{version[1]}, where it is ignored",
-        code="version",
-        repair='write <sdf version="1.7">, which also changes the frame of joint axes',
-    )
+    here = f"the file is of version {version[0]}.{version[1]}, where it is ignored"
+    repair = 'write <sdf version="1.7">, which also changes the frame of joint axes'
+    return node.fail(f"{node.path}: {what} came with SDF 1.7, {here}", code="version", repair=repair)
 
 
 def read_link(node: Node, version: Version, notes: Notes, finder: MeshFinder) -> LinkRecord:
@@ -252,12 +247,10 @@ def _automatic(node: Node) -> InertialRecord:
     """Mass properties that the collision shapes have by their densities (since SDF 1.11)."""
     for tag in ("mass", "pose", "inertia"):
         if node.child(tag) is not None:
-            node.child(tag).reject(
-                f"{node.path} is auto='true', so that its <{tag}> is computed, and states one, which versions read "
-                "differently",
-                code="auto-inertia",
-                repair=f"remove <{tag}>, or the attribute",
-            )
+            fault = f"{node.path} is auto='true', so that its <{tag}> is computed, and states one"
+            repair = f"remove <{tag}>, or the attribute"
+            message = f"{fault}, which versions read differently"
+            node.child(tag).reject(message, code="auto-inertia", repair=repair)
     return InertialRecord(0.0, Pose(), np.zeros((3, 3)), positive(node, "density", WATER), node, node)
 
 

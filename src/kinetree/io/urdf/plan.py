@@ -81,12 +81,10 @@ def _joint_to_free(robot: RobotRecord, order: list[JointRecord], notes: Notes) -
     carried = [joint for joint in order if joint.parent == WORLD]
     if len(carried) != 1 or carried[0].type != "fixed":
         found = ", ".join(f"'{joint.name}' ({joint.type})" for joint in carried) or "no joint"
-        raise robot.links[WORLD].node.fail(
-            f"the root link is '{WORLD}', the fixed frame; floating_base=True frees the one fixed joint that holds the "
-            f"robot there, but it carries {found}",
-            code="floating-world",
-            repair="load it without floating_base, or rename the link",
-        )
+        frees = "floating_base=True frees the one fixed joint that holds the robot there"
+        message = f"the root link is '{WORLD}', the fixed frame; {frees}, but it carries {found}"
+        repair = "load it without floating_base, or rename the link"
+        raise robot.links[WORLD].node.fail(message, code="floating-world", repair=repair)
     notes.info(carried[0].node, f"fixed joint '{carried[0].name}' to '{WORLD}' replaced by a free one (floating_base)")
     return carried[0]
 

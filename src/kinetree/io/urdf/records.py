@@ -286,12 +286,10 @@ def _origin(node: Node, context: _Context) -> Pose:
     if quaternion is None:
         return Pose(xyz, rpy)
     if context.version < QUATERNIONS:
-        origin.reject(
-            f"{origin.path}: 'quat_xyzw' is read since URDF {spelled(QUATERNIONS)}, and this file is of version "
-            f"{spelled(context.version)}, in which other programs ignore it",
-            code="version",
-            repair=f'state <robot version="{spelled(QUATERNIONS)}">, or give the orientation as rpy',
-        )
+        since = f"'quat_xyzw' is read since URDF {spelled(QUATERNIONS)}"
+        here = f"this file is of version {spelled(context.version)}, in which other programs ignore it"
+        repair = f'state <robot version="{spelled(QUATERNIONS)}">, or give the orientation as rpy'
+        origin.reject(f"{origin.path}: {since}, and {here}", code="version", repair=repair)
     if origin.has("rpy"):
         message = f"{origin.path} gives the orientation twice, as 'rpy' and as 'quat_xyzw'"
         origin.reject(message, code="bad-choice", repair="remove one of them")

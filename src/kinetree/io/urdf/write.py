@@ -80,13 +80,10 @@ def urdf_text(
 def _settle_physics(model, features: UnsupportedFeatures) -> None:
     """What URDF has no words for."""
     for i in model.outward():
-        joint = model.joints[i]
+        joint, name = model.joints[i], model.joint_name(i)
         if _plain(joint)[0] is None:
-            raise features.refuse(
-                f"joint {model.joint_name(i)!r} is {joint!r}; the format has revolute, continuous, prismatic, fixed, "
-                "floating and planar joints",
-                joint=model.joint_name(i),
-            )
+            known = "revolute, continuous, prismatic, fixed, floating and planar joints"
+            raise features.refuse(f"joint {name!r} is {joint!r}; the format has {known}", joint=name)
     if tuple(model.gravity) != GRAVITY:
         features.add(f"gravity {tuple(model.gravity)} m/s^2 (its readers take {GRAVITY})")
     for what in ("armature", *(name for name in VELOCITY_PARAMETERS if name not in DYNAMICS.values())):
