@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -77,7 +77,7 @@ def make_batch_entry(kernel, release: int, most: int):
     """
     inputs, outputs = kernel.program.inputs, kernel.program.outputs
     values = dict(builtin.interpreter_pointers(kernel.dtype))
-    values["params"] = kernel.params_address
+    values["params"] = kernel.params_address or 0
     values |= {"batch": 0, "scalar": 0, "inputs": len(inputs), "outputs": len(outputs)}
     values |= {"item": kernel.dtype.itemsize, "release": release, "most": most, "batch_heap": 0, "scalar_heap": 0}
     table = [values[name] for name in BATCH_ENTRY]
@@ -126,13 +126,7 @@ def share(batch: int, params: int, arrays, outputs, n: int, block: int, heap_byt
     values |= {"inputs": len(arrays), "outputs": len(outputs)}
     head = [values[name] for name in SHARE]
     job = np.array([*head, *(x for array in (*arrays, *outputs) for x in array)], np.int64)
-    run = _drivers().share
-
-    def work(owners=owners) -> int:
-        heap = aligned(heap_bytes) if heap_bytes else None
-        return run(job.ctypes.data, heap.ctypes.data if heap_bytes else None)
-
-    return threads.together(work, count)
+    return _together(_drivers().share, job, [heap_bytes], count, owners)
 
 
 def rollout(kernel, batch: int, states, inputs, n: int, steps: int, every: int, count: int, owners) -> int:
@@ -156,13 +150,16 @@ def rollout(kernel, batch: int, states, inputs, n: int, steps: int, every: int, 
     values |= {"states": len(states), "inputs": len(inputs), "steps": steps, "every": every}
     head = [values[name] for name in ROLLOUT]
     job = np.array([*head, *(x for entry in (*states, *inputs) for x in entry)], np.int64)
-    run, heap_bytes = _drivers().rollout, kernel.heap_bytes
-    tile_bytes = 2 * block * sum(entry[0] for entry in states)
+    sizes = [2 * block * sum(entry[0] for entry in states), kernel.heap_bytes]
+    return _together(_drivers().rollout, job, sizes, count, (owners, kernel))
 
-    def work(owners=(owners, kernel)) -> int:
-        memory = aligned(tile_bytes)
-        heap = aligned(heap_bytes) if heap_bytes else None
-        return run(job.ctypes.data, memory.ctypes.data, heap.ctypes.data if heap_bytes else None)
+
+def _together(run: Callable[..., int], job: np.ndarray, sizes: Sequence[int], count: int, owners: object) -> int:
+    """Call a driver in several threads, in each with memory of its own of some sizes [byte]."""
+
+    def work(owners=owners) -> int:
+        memory = [aligned(size) if size else None for size in sizes]
+        return run(job.ctypes.data, *(None if part is None else part.ctypes.data for part in memory))
 
     return threads.together(work, count)
 
