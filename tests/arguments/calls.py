@@ -94,6 +94,7 @@ def table(folder: pathlib.Path) -> dict:
                 dtype=None,
             ),
         ),
+        "simulation.LimitMonitor": (kt.simulation.LimitMonitor, dict(model=m)),
         "simulation.Rollout": (
             kt.simulation.Rollout,
             dict(model=m, integrator="rk4", checks=True, threads=1),
