@@ -184,8 +184,9 @@ class _Counter:
         for element in reversed([each for each in document.root.element.iter() if isinstance(each.tag, str)]):
             node = document.node(element)
             made = self._own(node)
-            copies = max(1.0, _count(node, "count", 1.0)) if node.tag == "replicate" else 1.0
-            made.add(found.pop(element, _Made()), copies)
+            if element in found:
+                copies = max(1.0, _count(node, "count", 1.0)) if node.tag == "replicate" else 1.0
+                made.add(found.pop(element), copies)
             if part := self._part(node):
                 if part is document or part in above:  # MuJoCo would call itself until the process dies
                     message = f"the file {part.file} is part of itself: it includes or attaches what leads here"
