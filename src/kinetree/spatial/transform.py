@@ -16,7 +16,33 @@ from kinetree.spatial.vectors import Quantity, Symmetric3, Vector3, assemble, re
 _ALLOWED = "Transform @ Motion, Force, Inertia, ArticulatedInertia, AccelerationField or Transform"
 
 
-class Transform(Quantity):
+class Matrices(Quantity):
+    """Base of transforms: their matrices, for tests and teaching; no algorithm needs them."""
+
+    __slots__ = ()
+
+    def homogeneous(self) -> np.ndarray:
+        """``[[E, -E r], [0, 1]]``, taking point coordinates from A to B; shape (..., 4, 4) (Featherstone eq. 2.28)."""
+        X = self.collapse()
+        p = -(X.E @ X.r)
+        rows = [(*row, x) for row, x in zip(X.E.matrix.rows, p, strict=True)]
+        return assemble([*rows, (0.0, 0.0, 0.0, 1.0)])
+
+    def matrix(self) -> np.ndarray:
+        """The 6x6 motion transform, shape (..., 6, 6)."""
+        return self._six_by_six(Motion)
+
+    def force_matrix(self) -> np.ndarray:
+        """The 6x6 force transform ``X^* = X^-T``, shape (..., 6, 6)."""
+        return self._six_by_six(Force)
+
+    def _six_by_six(self, kind) -> np.ndarray:
+        X = self.collapse()
+        columns = [list(X @ kind.of([float(i == k) for i in range(6)])) for k in range(6)]
+        return assemble([tuple(row) for row in zip(*columns, strict=True)])
+
+
+class Transform(Matrices):
     """The transform from frame A to frame B.
 
     Parameters
@@ -111,20 +137,6 @@ class Transform(Quantity):
         """Coordinates in A of the point with coordinates p in B [m]: ``E^T p + r``."""
         p = self.E.inverse_apply(p)
         return p + self.r if self._offset else p
-
-    def homogeneous(self) -> np.ndarray:
-        """``[[E, -E r], [0, 1]]``, taking point coordinates from A to B; shape (..., 4, 4) (Featherstone eq. 2.28)."""
-        p = -(self.E @ self.r)
-        rows = [(*row, x) for row, x in zip(self.E.matrix.rows, p, strict=True)]
-        return assemble([*rows, (0.0, 0.0, 0.0, 1.0)])
-
-    def matrix(self) -> np.ndarray:
-        """The 6x6 motion transform, shape (..., 6, 6). For tests and teaching: no algorithm needs it."""
-        return _six_by_six(self, Motion)
-
-    def force_matrix(self) -> np.ndarray:
-        """The 6x6 force transform ``X^* = X^-T``, shape (..., 6, 6)."""
-        return _six_by_six(self, Force)
 
     # The laws of table A.4. Each is entered only if there is something to do.
 
@@ -239,7 +251,7 @@ def _shifted(body, r):
     )
 
 
-class FactoredTransform(Quantity):
+class FactoredTransform(Matrices):
     """``outer @ inner`` kept as two transforms that are applied one after the other.
 
     Parameters
@@ -282,22 +294,5 @@ class FactoredTransform(Quantity):
         """Coordinates of a point before the transform."""
         return self.inner.inverse_apply_point(self.outer.inverse_apply_point(p))
 
-    def homogeneous(self) -> np.ndarray:
-        """``[[E, -E r], [0, 1]]``, shape (..., 4, 4)."""
-        return self.collapse().homogeneous()
-
-    def matrix(self) -> np.ndarray:
-        """The 6x6 motion transform, shape (..., 6, 6)."""
-        return self.collapse().matrix()
-
-    def force_matrix(self) -> np.ndarray:
-        """The 6x6 force transform, shape (..., 6, 6)."""
-        return self.collapse().force_matrix()
-
 
 _factored_outer, _factored_inner = writers(FactoredTransform)
-
-
-def _six_by_six(X, kind):
-    columns = [list(X @ kind.of([float(i == k) for i in range(6)])) for k in range(6)]
-    return assemble([tuple(row) for row in zip(*columns, strict=True)])
