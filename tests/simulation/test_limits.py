@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import LimitError
+from kinetree.errors import LimitError, ShapeError
 from kinetree.joints import Free, Prismatic, Revolute
 from kinetree.model import Geometry
 from tests.analytic.mechanisms import G, slider
@@ -89,6 +89,8 @@ def test_a_monitor_refuses_starts_and_sees_joints_that_leave_from_their_limit():
     hard = falling().with_constraints(kt.constraints.HardLimits())
     rest = kt.simulate(hard, [-0.5], duration=0.1, components=[kt.simulation.LimitMonitor(hard)])
     assert (rest.q == -0.5).all()
+    with pytest.raises(ShapeError, match=r"q has shape \(2,\), expected \(..., 1\)"):
+        kt.simulation.LimitMonitor(hard).margin([0.0, 0.0])
     free = falling().without_limits()
     assert kt.simulation.LimitMonitor(free).margin([0.0]) == np.inf
     assert kt.simulate(free, duration=0.1, components=[kt.simulation.LimitMonitor(free)]).events == ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.arguments import a_model, checked
-from kinetree.errors import LimitError
+from kinetree.arguments import a_model, an_array, checked
+from kinetree.errors import LimitError, ShapeError
 from kinetree.integrators.events import Event
 from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.events import Events
@@ -191,7 +191,11 @@ class LimitMonitor(Events):
         self._model, self._bounded = model, bounded_coordinates(model)
         self._entries, k = [j for _, j, _ in self._bounded], [k for _, _, k in self._bounded]
         self._lower, self._upper = (np.asarray(bound, dtype=float)[k] for bound in (model.lower, model.upper))
-        leaving = Event(lambda t, q, v: self.margin(q) + ROUNDING, direction=-1, action=self._refuse, name="limits")
+
+        def inside(t, q, v):
+            return float(self._margins(q).min()) + ROUNDING
+
+        leaving = Event(inside, direction=-1, action=self._refuse, name="limits")
         super().__init__((leaving,) if self._bounded else ())
 
     def reset(self, simulation) -> None:
@@ -199,6 +203,7 @@ class LimitMonitor(Events):
         check_inside(self._model, simulation.q, "q0")
         super().reset(simulation)
 
+    @checked(q=an_array)
     def margin(self, q) -> np.ndarray:
         """Distance of the closest coordinate to its limit [rad or m], negative outside; infinite without limits.
 
@@ -210,8 +215,15 @@ class LimitMonitor(Events):
         Returns
         -------
         (...) array
+
+        Raises
+        ------
+        ShapeError
         """
-        return np.min(self._margins(np.asarray(q, dtype=float)), axis=-1, initial=np.inf)
+        q = np.asarray(q, dtype=float)
+        if q.shape[-1:] != (self._model.nq,):
+            raise ShapeError(f"LimitMonitor.margin: q has shape {q.shape}, expected (..., {self._model.nq}).")
+        return np.min(self._margins(q), axis=-1, initial=np.inf)
 
     def _margins(self, q: np.ndarray) -> np.ndarray:
         x = q[..., self._entries]
