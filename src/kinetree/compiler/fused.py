@@ -249,7 +249,7 @@ def fused_spec(parts: tuple[Quantity, ...]) -> Spec:
 def _fused_spec(parts: tuple[Quantity, ...], specs: tuple[Spec, ...]) -> Spec:
     inputs = _united([spec.inputs for spec in specs])
     optional = {name: shape for name, shape in _united([spec.optional for spec in specs]).items() if name not in inputs}
-    _united([inputs, *(spec.optional for spec in specs)])  # one shape for every name
+    shape_of = inputs | optional  # an optional input whose name another quantity needs in another shape is left out
     fields = _fields(parts, {*inputs, *optional})
     labels = [
         field if len(spec.outputs) == 1 else f"{field}_{output}"
@@ -264,7 +264,8 @@ def _fused_spec(parts: tuple[Quantity, ...], specs: tuple[Spec, ...]) -> Spec:
         found = {}
         for part, spec in zip(parts, specs, strict=True):
             if part not in hosts:
-                given = {name: arrays[name] for name in (*spec.inputs, *spec.optional) if name in arrays}
+                own = (spec.inputs | spec.optional).items()
+                given = {name: arrays[name] for name, shape in own if name in arrays and shape_of[name] == shape}
                 found[part] = spec.function(model, **given, **dict(part.static))
         for part, host in hosts.items():
             found[part] = SHARED_RESULTS[part.name].value(model, arrays, found[host])
@@ -319,7 +320,7 @@ def _frames(choices: Sequence[bool | str | None]) -> bool | str | None:
     """The body frames for all: the user's own if one needs them, or if all that have bodies are cheaper there."""
     if True in choices:
         return True
-    choices = [choice for choice in choices if choice is not None]
+    choices = [choice for choice in choices if choice not in (None, "laws")]
     return "cheaper" if choices and all(choices) else False
 
 
