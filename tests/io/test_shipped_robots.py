@@ -8,9 +8,9 @@ import pytest
 import kinetree as kt
 from kinetree import data
 from kinetree.errors import UnknownNameError, URDFError
-from kinetree.io.urdf.records import read_robot
+from kinetree.io.options import Options
+from kinetree.io.urdf.plan import plan
 from kinetree.io.xml.reader import Document
-from kinetree.model.builder import rotation_of_rpy
 
 SIZES = {"arm7": 9, "cart_pole": 2, "double_pendulum": 2, "humanoid": 27, "quadruped": 12}
 FREE = ("humanoid", "quadruped")
@@ -32,9 +32,8 @@ def homogeneous(shapes, mass):
     """Center of mass and tensor about it of a mass spread over shapes by volume."""
     parts = []
     for shape in shapes:
-        volume, I = solid(shape.shape, shape.size)
-        R = rotation_of_rpy(*shape.origin.rpy)
-        parts.append((volume, np.array(shape.origin.xyz), R @ I @ R.T))
+        volume, I = solid(shape.kind, shape.size)
+        parts.append((volume, shape.p_BG, shape.R_BG @ I @ shape.R_BG.T))
     total = sum(volume for volume, _, _ in parts)
     com = sum(volume * p for volume, p, _ in parts) / total
     I = np.zeros((3, 3))
@@ -47,16 +46,14 @@ def homogeneous(shapes, mass):
 @pytest.mark.parametrize("name", data.robots())
 def test_inertias_follow_from_the_geometry(name):
     """Each link is homogeneous: center of mass and tensor are those of its visual shapes (ten digits in the file)."""
-    robot = read_robot(Document(data.path(name), URDFError))
+    robot = plan(Document(data.path(name), URDFError), Options()).robot
     for link in robot.links.values():
         if link.inertial is None:
             assert not link.shapes
             continue
-        com, I = homogeneous([s for s in link.shapes if s.role == "visual"], link.inertial.mass)
-        ixx, ixy, ixz, iyy, iyz, izz = link.inertial.tensor
-        written = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-        assert np.allclose(link.inertial.origin.xyz, com, rtol=1e-9, atol=1e-12)
-        assert np.allclose(written, I, rtol=1e-9, atol=1e-12 * np.abs(I).max())
+        com, I = homogeneous([s for s in link.shapes if s.role == "visual"], link.mass.mass)
+        assert np.allclose(link.mass.com, com, rtol=1e-9, atol=1e-12)
+        assert np.allclose(link.mass.I, I, rtol=1e-9, atol=1e-12 * np.abs(I).max())
 
 
 @pytest.mark.parametrize("name", data.robots())
