@@ -146,8 +146,8 @@ def test_parts_files_and_tables_keep_them(tmp_path):
     ({"control": [1.0]}, r"control is \[1.0\].*expected an array of shape \(4,\) or a mapping of names"),
     ({"x0": [1.0]}, r"x0 has shape \(1,\), expected \(3,\) .*: jet.thrust, biceps.activation, biceps.filtered"),
     ({"x0": [1.0, np.inf, 0.0]}, r"x0\[1\] is inf \('biceps.activation'\)"),
-    ({"integrator": "implicit_midpoint"}, "'implicit_midpoint' does not take. Those that do: 'semi_implicit', 'rk4'"),
-    ({"integrator": kt.integrators.Adaptive("CVODE")}, r"'adaptive \(CVODE.* does not take"),
+    ({"integrator": "implicit_midpoint"}, "'implicit_midpoint' does not support. Supported by: 'semi_implicit', 'rk4'"),
+    ({"integrator": kt.integrators.Adaptive("CVODE")}, r"'adaptive \(CVODE.* does not support"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named(options, message):
     """Names, shapes, numbers and methods."""
@@ -206,7 +206,7 @@ def test_inputs_of_rollouts_by_name():
         ({"control": {"jet.command": "fast"}}, "control of 'jet.command' is 'fast', expected a number or an array"),
         ({"control": np.ones((10, 3))}, r"control has shape \(10, 3\), expected \(..., 4\)"),
         ({"x0": np.ones(2), "steps": 3}, r"x0 has shape \(2,\), expected \(..., 3\)"),
-        ({"integrator": "variational", "steps": 3}, "'variational' does not take"),
+        ({"integrator": "variational", "steps": 3}, "'variational' does not support"),
         ({"out": (np.empty((4, model.nq)),) * 2, "steps": 3}, r"out needs a tuple of 3 arrays \(q, v, x\)"),
     ):
         with pytest.raises(KinetreeError, match=message):

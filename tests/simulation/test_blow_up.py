@@ -61,7 +61,7 @@ def test_tolerances_are_positive_numbers(name, value):
 
 def test_a_tolerance_below_rounding_is_refused():
     """Steps could only become as short as rounding."""
-    with pytest.raises(SimulationError, match="rtol = 1e-16 is below what rounding leaves"):
+    with pytest.raises(SimulationError, match="rtol = 1e-16 is below the rounding limit"):
         kt.simulate(slider(1.0), duration=0.1, integrator=kt.integrators.Adaptive(rtol=1e-16))
 
 

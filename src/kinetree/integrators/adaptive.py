@@ -23,7 +23,7 @@ METHODS = (*EXPLICIT_METHODS, *IMPLICIT_METHODS, *SUNDIALS_METHODS)
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveSolution:
-    """States at the sample times, and what they cost.
+    """States at the sample times, and counts of evaluations and steps.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class AdaptiveSolution:
     v : numpy.ndarray
         Velocities, shape (T, nv).
     evaluations : int
-        How often the dynamics were evaluated.
+        Number of evaluations of the dynamics.
     steps, rejections : int or None
         Steps accepted, and steps repeated with a smaller h; None where the solver does not count.
     """
@@ -98,18 +98,18 @@ def _solution(states: np.ndarray, nq: int, normalize, evaluations: int) -> Adapt
 
 
 class _TrialRate:
-    """The rate y' of y = (q, v), as the solvers take it: such that a step is rejected where a trial state has none."""
+    """The rate y' of y = (q, v) for the solvers; at trial states without a rate, a value that rejects the step."""
 
     def __init__(self, system, trials: TrialDynamics, tick, method: str) -> None:
         self._trials, self._tick, self._method, self._nq = trials, tick, method, system.model.nq
         self._q_dot, self._normalize = (system.function(n, checks=False) for n in ("q_dot", "normalize"))
-        # LSODA accepts NaN, of which no comparison is true; it rejects a rate like this.
+        # LSODA accepts NaN, since comparisons with NaN are false; it rejects a rate of this size.
         self._nv = system.model.nv
         self._none = np.full(self._nq + system.model.nw, 1e100 if method == "LSODA" else np.nan)
         self.begin()
 
     def begin(self) -> None:
-        """A solver starts."""
+        """Reset the counts at the start of a solver."""
         self._calls, self._first, self._failures, self._reached = 0, None, 0, -math.inf
 
     def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -124,17 +124,17 @@ class _TrialRate:
             if t > self._reached:
                 self._reached, self._failures = t + 1e-9 * abs(t), 0
             return rate
-        self._failures += 1  # LSODA never gives up
+        self._failures += 1  # LSODA repeats failed steps without limit
         if self._calls == 1 or self._failures > MOST_FAILURES or self._method in SUNDIALS_METHODS:
             raise self._trials.stopped(self._method)
-        # SciPy's second call is a guess of its first step, whose value it believes: a rate that has not changed says
-        # nothing of that step.
+        # SciPy's second call estimates the first step and does not check the value: an unchanged rate has no effect
+        # on the estimate.
         is_guess = self._calls == 2 and self._method != "LSODA"
         return (self._first if is_guess else self._none).copy()
 
 
 class _TrialJacobian:
-    """The Jacobian of the rate as SciPy takes it: the last one that there was, where a trial state has none."""
+    """The Jacobian of the rate for SciPy; the previous Jacobian at trial states without one."""
 
     def __init__(self, system, trials: TrialDynamics, tau, f_ext) -> None:
         self._trials, self._jacobian, self._nq = trials, StateJacobian(system, tau, f_ext), system.model.nq
@@ -154,7 +154,7 @@ class _TrialJacobian:
 
 
 def _refuse_charts(model, method: str) -> None:
-    """SUNDIALS cannot begin anew where a joint changes its chart."""
+    """Raise an error where a joint may change its chart: SUNDIALS cannot restart there."""
     names = [model.joint_name(i) for i in model.outward() if may_change_chart(model, i)]
     if names:
         raise UnsupportedError(

@@ -27,7 +27,7 @@ class BDF2:
     -----
     Source: Hairer, Noersett, Wanner (1993), section III.5; Wieloch, Arnold (2021), "BDF integrators for constrained
     mechanical systems on Lie groups". The steps xi and h v (t + h/2) differ by commutators of third order, as their
-    difference from step to step is of fourth order, two steps lose nothing of order 2. Strongly stable for w < 2.4;
+    difference from step to step is of fourth order, the method of two steps keeps order 2. Strongly stable for w < 2.4;
     A-stable and damping at infinity for constant steps.
     Loops are kept closed in position, as by `GeneralizedAlpha`, with multipliers of order 1 after the first step.
     It uses the last step, so it has no step algorithm for rollouts.
@@ -63,6 +63,6 @@ class BDF2:
         q_next, v_regular = self._newton.end(q, xi, v_next)
         if np.array_equal(v_regular, v_next):
             self._memory.keep(end, q_next, v_regular, (v, xi, h, a, self._newton.multipliers))
-        else:  # another chart: the past is in the coordinates of the old one
+        else:  # another chart: the stored data are in coordinates of the old one
             self._memory.clear()
         return q_next, v_regular

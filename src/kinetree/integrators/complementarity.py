@@ -12,7 +12,7 @@ ROUNDING = 64.0 * np.finfo(float).eps
 
 
 def boxed_impulses(W, u, lower, upper, guess=None) -> tuple[np.ndarray, np.ndarray]:
-    """Impulses x between bounds, and which of them hold.
+    """Impulses x between bounds, and the active bounds.
 
     With ``w = u + W x``: x is at its lower bound where w > 0, at its upper one where w < 0, and between where w = 0.
 
@@ -37,7 +37,7 @@ def boxed_impulses(W, u, lower, upper, guess=None) -> tuple[np.ndarray, np.ndarr
     Notes
     -----
     Source: block principal pivoting, Judice and Pires, Computers & Operations Research 21 (1994), with Murty's rule of
-    one variable at a time where it does not get on: finite, and the result is that of a linear solve, so sticking
+    one variable at a time where there is no progress: finite, and the result is that of a linear solve, so sticking
     velocities vanish to rounding, whatever the condition of W. The solution is unique, as W is positive definite.
 
     Examples

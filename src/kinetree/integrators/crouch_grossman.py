@@ -1,6 +1,6 @@
-"""Crouch and Grossman's methods: stages and steps are made of exponentials, one after the other, of frozen velocities.
+"""Crouch and Grossman's methods: stages and steps are products of exponentials of frozen velocities.
 
-No tangent map and no commutator is needed; the price are further order conditions, so from order 4 on a stage more.
+No tangent map and no commutator is needed; there are more order conditions, so from order 4 on one more stage.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Embedded Runge-Kutta pairs on the manifold of the joint positions, with steps as long as the error allows.
 
-The unknowns of a step, (xi, v), live in a vector space, so the estimated error is a vector there: what the step is off
-in rotations [rad], displacements [m] and velocities.
+The unknowns of a step, (xi, v), live in a vector space, so the estimated error is a vector there: the errors
+of the step in rotations [rad], displacements [m] and velocities.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class EmbeddedRungeKutta:
     tableau : Tableau
         With an error estimate.
     tau, f_ext : callable
-        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of what else the dynamics take.
+        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of the other arguments of the dynamics.
     rtol, atol : float
         Tolerances of each coordinate of a step: of velocities, and of positions as steps from the neutral position.
     max_step : float
@@ -45,7 +45,7 @@ class EmbeddedRungeKutta:
     Attributes
     ----------
     evaluations, steps, rejections : int
-        What it has cost so far.
+        Counts since the start.
     trials : TrialDynamics
 
     Notes
@@ -72,7 +72,7 @@ class EmbeddedRungeKutta:
         self.evaluations = self.steps = self.rejections = 0
 
     def start(self, t: float, q: np.ndarray, v: np.ndarray, end: float) -> None:
-        """Begin at a state, with a first step that suits what lies ahead until ``end`` [s]."""
+        """Begin at a state, with an initial step estimated from the rates ahead, at most to ``end`` [s]."""
         self.t, self.q, self.v = t, q, v
         self.a = self._acceleration(t, q, v)
         self._error = 1.0
@@ -157,7 +157,7 @@ class EmbeddedRungeKutta:
         """Hairer's guess from the sizes of the state, of its rate and of the rate's change (section II.4)."""
         t, q, v, a = self.t, self.q, self.v, self.a
         if not np.isfinite(a).all():
-            return 0.0  # nothing finite lies ahead: the first step fails, at this time
+            return 0.0  # no finite state ahead: the first step fails, at this time
         x = v[: self._nv]
         size, rate = self._scale(q, v), np.concatenate((x, a))
         scale = self._atol + self._rtol * size

@@ -14,21 +14,21 @@ from kinetree.errors import NonFiniteError, ShapeError, SimulationError
 from kinetree.integrators.user_code import copied_state, explain, lock
 
 JUST_AFTER = 1e-6
-"""Of the step: how long after its own event a function is evaluated for the side on which it continues."""
+"""Fraction of the step: delay after an event at which its function is evaluated for the sign that follows."""
 
 TOO_SOON = 1e-3
-"""Of the step: an event with an action that recurs within this time is about to recur infinitely often."""
+"""Fraction of the step: an event with an action that recurs within this time accumulates."""
 
 ACCUMULATION = "accumulation"
-"""What ends a run: occurrences of an event that follow each other ever faster."""
+"""Value of ``terminal``: end the run where the occurrences of an event accumulate in a finite time."""
 
 FAR = 4.0
-"""A function is far from zero if it would take so many of its last two changes to get there."""
+"""A function is far from zero if its value is more than this multiple of its last two changes."""
 
-SECANTS = 10  # more than a smooth motion needs: stiff stops may begin at the event
+SECANTS = 10  # more than a smooth motion needs: a stiff stop may come into contact at the event
 
 TOGETHER = 1e-10
-"""Of the step: events that lie closer together happen at once, in the order in which they were given."""
+"""Fraction of the step: events closer together are simultaneous, in the order in which they were given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +49,7 @@ class Event:
         ``action(t, q, v) -> (q, v)``: the state from which the run goes on, after an impact for example; None for the
         same.
     name : str
-        What the occurrences are called.
+        Name of the occurrences.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The first events of a step: when, in which state, which of them happen at once."""
+    """The first events of a step: their time, the state, and the indices of simultaneous events."""
 
     t: float
     q: np.ndarray
@@ -143,7 +143,7 @@ class Found:
 
 
 class EventLocator:
-    """Looks at every step for events.
+    """Locates events in every step.
 
     Parameters
     ----------
@@ -178,11 +178,11 @@ class EventLocator:
         self._fresh |= {k for k, g in enumerate(self._values) if g == 0.0}
 
     def get_state(self) -> tuple:
-        """What a snapshot has to hold."""
+        """The state for snapshots."""
         return copy.deepcopy((self._values, self._changes, self._fresh, self._last, self._counts))
 
     def set_state(self, state: tuple) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._values, self._changes, self._fresh, self._last, self._counts = copy.deepcopy(state)
 
     def look(

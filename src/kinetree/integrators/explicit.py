@@ -22,7 +22,7 @@ from kinetree.once import once
 
 
 def combined(row: Sequence, slopes: Sequence[Sequence]) -> list:
-    """``sum_j a_j k_j`` over scalars; coefficients of zero cost nothing."""
+    """``sum_j a_j k_j`` over scalars; coefficients of zero are skipped."""
     terms = [(float(a), k) for a, k in zip(row, slopes, strict=False) if a]
     return [sum((a * k[n] for a, k in terms[1:]), terms[0][0] * terms[0][1][n]) for n in range(len(terms[0][1]))]
 

@@ -21,7 +21,7 @@ class AlphaCoefficients:
     Parameters
     ----------
     rho : float
-        What is left of an infinitely fast vibration after one step, 0 to 1.
+        Amplitude of an infinitely fast vibration after one step relative to that before, 0 to 1.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ class GeneralizedAlpha:
         q+ = q (+) (h v + h^2 ((1/2 - beta) a + beta a+)),       v+ = v + h ((1 - gamma) a + gamma a+),
         (1 - alpha_m) a+ + alpha_m a = (1 - alpha_f) dv/dt+ + alpha_f dv/dt,
 
-    dv/dt+ by the dynamics at the end of the step. Order 2; stable for all stiffness; what is infinitely fast is reduced
-    by rho with every step.
+    dv/dt+ by the dynamics at the end of the step. Order 2; stable for all stiffness; infinitely fast vibrations are
+    reduced by rho with every step.
 
     Parameters
     ----------
     rho : float
-        Spectral radius at infinite frequency, 0 to 1: what is left of an infinitely fast vibration after one step.
+        Spectral radius at infinite frequency, 0 to 1: the factor on infinitely fast vibrations in one step.
 
     Notes
     -----
@@ -101,7 +101,7 @@ class GeneralizedAlpha:
     It keeps accelerations from step to step, so it has no step algorithm for rollouts.
 
     Loop joints, and other rows that are not eliminated: ``M dv/dt + c = tau + G^T lambda``, ``phi(q+) = 0`` at the end
-    of each step, scaled by h^2 as Bottasso, Bauchau, Cardona (2007) have it, so positions stay closed to rounding and
+    of each step, scaled by h^2 as in Bottasso, Bauchau, Cardona (2007), so positions stay closed to rounding and
     velocities to the order of the method. A body in absolute coordinates is one on a `Free` joint (SE(3)), or on
     ``Composite((Translational(), Spherical()))`` (R^3 x SO(3)), its joint to the world a loop joint. The start is
     consistent: dv/dt and lambda from the equations of index 1, and a those of the time to which it belongs,

@@ -1,4 +1,4 @@
-"""Prescribed joints for any fixed step, made by a model that has only the other freedoms; and locked joints."""
+"""Prescribed joints in any fixed-step method, by a reduced model of the other coordinates; and locked joints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def reduced_model(model, rows):
     ----------
     model : Model
     rows : JointRows
-        Of which the prescribed coordinates count.
+        Only the prescribed coordinates are used.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def reduced_model(model, rows):
 
 
 class GivenJoints:
-    """A fixed step of the whole model, made by the integrator on the reduced one.
+    """A fixed step of the whole model, computed by the integrator on the reduced one.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class GivenJoints:
 
 
 class LockedStep:
-    """A step of a model with locks, whose joints keep every bit of their positions, whatever an event gives them.
+    """A step of a model with locks: locked joints keep their positions to the last bit, also after events.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""What implicit steps are made of, over scalars: slopes of the forces, Newton's equations, their solution.
+"""Parts of implicit steps, over scalars: slopes of the forces, Newton's equations, their solution.
 
-An implicit step looks for accelerations a at which the dynamics hold where they themselves lead: at the position
+An implicit step solves for accelerations a that satisfy the dynamics in the state to which they lead: at the position
 ``q (+) (x0 + x1 a)`` and the velocity ``w0 + w1 a``,
 
     r(a) = ID(q (+) (x0 + x1 a), w0 + w1 a, a) - tau = 0,
@@ -45,7 +45,7 @@ def passive_slopes(model, q, v, stuck=None):
     model : Model
     q, v : sequence of scalars
     stuck : list, optional
-        1 for velocities that are taken to be below v_s, whatever they are now, as `reversals` finds them; else 0.
+        1 for velocities that are assumed to be below v_s, as `reversals` returns them; else 0.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def sticking(model, q, v, stuck) -> list:
     """Additional friction where velocities are assumed to be below v_s: ``(d(0) - d(v)) v``.
 
     Beside `passive_slopes` with the same ``stuck`` it makes Newton's step the one to the velocity at which friction
-    holds. An iteration with slopes alone would be thrown from one direction to the other and back.
+    holds. An iteration with slopes alone would alternate between both directions.
     """
     excess = [0.0] * model.nv
     for coordinates, force, at in elements(model, q, v):
@@ -107,7 +107,7 @@ def sticking(model, q, v, stuck) -> list:
 
 
 def times_tangent(model, rows, xi):
-    """``R T(xi)`` for the rows of a matrix: T is the inverse of what `tangent_inverse` gives, joint by joint."""
+    """``R T(xi)`` for the rows of a matrix: T is the inverse of the result of `tangent_inverse`, joint by joint."""
     rows = [list(row) for row in rows]
     for i in model.outward():
         slot, inverse = model.v_slice[i], tangent_inverse(model.joints[i], xi[model.v_slice[i]])
@@ -201,7 +201,7 @@ def stage(model, q, x0, w0, a, x1, w1):
 
 
 class Linearization:
-    """``M + w1 D + x1 K T(xi)`` of the tree at a stage, to which passive forces come there or at a later one."""
+    """``M + w1 D + x1 K T(xi)`` of the tree at a stage, without the slopes of passive forces."""
 
     def __init__(self, model, xi, Q, w, a, x1, w1, f_ext=None) -> None:
         dq, dv, M = rnea_derivatives(model, Q, w, a, f_ext)

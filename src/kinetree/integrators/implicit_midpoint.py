@@ -19,7 +19,7 @@ UNSOLVED = 1e-3  # where the last correction is larger than this fraction of the
 class ImplicitMidpoint:
     """The dynamics hold in the middle of the step: ``w = v + h/2 a``, ``q_m = q (+) h/2 w``, ``q+ = q (+) h w``.
 
-    Symmetric in time, so energy oscillates and does not drift on motions that come back to themselves, and stable for
+    Symmetric in time, so energy oscillates and does not drift on periodic motions, and stable for
     any damping and stiffness; fast vibrations are kept, not damped. Order 2.
 
     Parameters

@@ -13,11 +13,11 @@ from kinetree.integrators.joint_steps import DRIFT, FREE, INERTIA, MIDDLE
 
 MOST_IMPACTS = 64  # within one step; later ones do not rebound
 TOGETHER = 1e-9  # of the step: impacts that are closer together are one
-TIME_TOLERANCE = 1e-12  # of the step: what is left of one after an impact at its end
+TIME_TOLERANCE = 1e-12  # of the step: a shorter remainder after an impact is rounding
 
 
 class JointComplementarity:
-    """v+ = v_free + A^-1 (h lambda), the impulses between their bounds and complementary to what they hold.
+    """v+ = v_free + A^-1 (h lambda), the impulses between their bounds and complementary to joint velocities.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class JointComplementarity:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the steps before."""
+        """Discard the data of previous steps."""
         self._guess, self._rate = np.zeros(len(self.rows.master), dtype=int), np.zeros(self.system.model.nv)
         self._parts, self._start, self._end = [], None, None
 
@@ -77,7 +77,7 @@ class JointComplementarity:
         return self._guess.copy(), self._rate.copy()
 
     def set_state(self, state) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._guess, self._rate = (np.array(x) for x in state)
 
     def step(self, t, h, q, v, tau, f_ext):
@@ -101,7 +101,7 @@ class JointComplementarity:
         if self._middle is not None:
             flights = tuple(part for part in self._parts if isinstance(part, Flight))
             return Flights(t0, q0, flights, self.system.function("integrate", checks=False))
-        a = self._parts[-1].a  # what all forces together gave
+        a = self._parts[-1].a  # acceleration by all forces
         return hermite(self.system, t0, t1, (q0, v0, a), (q1, v1, a))
 
     def forces(self, t, h, q, v, tau, arrays) -> dict[str, np.ndarray]:
@@ -188,10 +188,10 @@ class JointComplementarity:
         return v if self._identity else self.rows.G @ v[self.rows.master]
 
     def _split(self, impulses, v_next, h) -> dict[str, np.ndarray]:
-        """Impulses by kind: what friction gives, as far as it can, and what stops, locks and prescribed motions add."""
+        """Impulses by kind: friction up to its bounds; the rest by stops, locks and prescribed motions."""
         rows, most = self.rows, h * self.rows.friction
         friction = np.clip(impulses, -most, most)
-        if rows.given.any():  # a prescribed joint moves whatever friction does; a locked one needs none
+        if rows.given.any():  # the motion of a prescribed joint does not depend on friction; a locked one needs none
             friction = np.where(rows.given, -np.sign(v_next[rows.master]) * most, friction)
         rest = impulses - friction
         return {
@@ -227,7 +227,7 @@ class JointComplementarity:
 
     @staticmethod
     def _joints_at_rest(model) -> list[tuple[slice, slice]]:
-        """Where a step at velocity zero could change the last bit of q: not where it adds zero to a number."""
+        """Entries of q whose last bit a step at velocity zero may change: not those to which zero is added."""
         follows = {model.joint(c.joint) for c in model.couplings}
         return [(model.q_slice[i], model.v_slice[i]) for i in model.outward()
                 if model.joints[i].nv and (model.joints[i].nq > 1 or i in follows)]  # fmt: skip
@@ -248,7 +248,7 @@ class JointComplementarity:
         return tuple(bounded[into].tolist()) if into.any() else ()
 
     def _first_impact(self, q, v, v_next, left):
-        """When joints first come to their stops within a time, and which do; that time and none if none does."""
+        """Time after which a joint first meets its stop, at most ``left``, and the joints that meet theirs then."""
         rows, found = self.rows, []
         bounded = rows.bounded
         x, k = q[rows.position[bounded]], rows.master[bounded]
@@ -307,11 +307,11 @@ class Flight:
     q, v : numpy.ndarray
         Position and velocity at its beginning.
     a : (nv,) array
-        Acceleration that all forces together give.
+        Acceleration by all forces.
     displacement : (nv,) array
-        What the velocities add up to [rad or m].
+        Integral of the velocities over the part [rad or m].
     h : float
-        Of the step for which the impulses were found [s].
+        Length of the step for which the impulses were computed [s].
     impulses : (ny,) array
         Of the constraints on the independent velocities, over h [N m s or N s].
     v_next : (nv,) array
@@ -331,7 +331,7 @@ class Flight:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Impact:
-    """When joints met their stops [s], and the work of each kind of impulse on independent velocities [J]."""
+    """Time of contact with stops [s], and work of each kind of impulse on independent velocities [J]."""
 
     t: float
     works: dict[str, np.ndarray]

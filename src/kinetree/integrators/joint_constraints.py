@@ -1,4 +1,4 @@
-"""What holds joints in a step, beyond forces: dry friction, hard stops, locks and prescribed motions."""
+"""Constraints of joints in a step: dry friction, hard stops, locks and prescribed motions."""
 
 from __future__ import annotations
 

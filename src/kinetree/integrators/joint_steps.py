@@ -1,4 +1,4 @@
-"""What a step with joint constraints computes of the mechanism: velocities without impulses, inertias, positions."""
+"""Dynamics of a step with joint constraints: velocities without impulses, inertias, positions."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def middle_velocities(model, q, v, w, tau, dt, f_ext=None):
     """The same with all forces at the middle of the step: positions ``q (+) dt v / 2``, rates w.
 
     Dampers act at the end of the step, so that they cannot reverse a motion. Springs act at the mean of both ends,
-    ``q_mid + dt (v_next - v) / 4``, which keeps their energy, and the more at ``q_mid + dt v_next``, which calms them,
-    the less the step resolves them: by ``x = y / (1 + y)``, ``y = dt^2 K_k / M_kk``. What that takes from a spring
-    is of order 3.
+    ``q_mid + dt (v_next - v) / 4``, which keeps their energy, blended with ``q_mid + dt v_next`` by the
+    weight ``x = y / (1 + y)``, ``y = dt^2 K_k / M_kk``, which damps springs that the step does not resolve. The energy
+    that a spring loses by this is of order 3.
     """
     refuse_unsupported(model, "aba")
     q_mid = integrate(model, q, [0.5 * dt * x for x in v])
@@ -64,7 +64,7 @@ def inertia(model, q):
 
 
 def drift(model, q, rate, v, dt):
-    """Positions after a time at constant rates, and velocities v as they are then read."""
+    """Positions after a time at constant rates, and velocities v in the coordinates of their charts."""
     return finished(model, integrate(model, q, [dt * x for x in rate]), v)
 
 

@@ -101,7 +101,7 @@ def _runge_kutta_sum(model, q, w, h, x1, a1, x2, a2, x3, a3, x4, a4):
 def finished(model, q, w):
     """The end of a step: joints in coordinates far from their singularities; coupled ones computed from their masters.
 
-    So rounding does not add up over steps, and a tumbling body does not come to the end of its chart.
+    So rounding does not accumulate over steps, and a tumbling body does not reach the end of its chart.
     """
     q, v = reparameterize(model, q, w[: model.nv])
     q, v = apply_couplings(model, q, v) if model.couplings else (q, v)
@@ -117,7 +117,7 @@ def _simpson(k1, k2, k3, k4):
     return [(s1 + 2.0 * (s2 + s3) + s4) * (1.0 / 6.0) for s1, s2, s3, s4 in zip(k1, k2, k3, k4, strict=True)]
 
 
-# Parts of a step are no algorithms of the library: they are compiled like them, but not registered.
+# Parts of a step are compiled like algorithms of the library, but are not registered as such.
 
 
 def part(name: str, function: Callable, inputs: str, outputs: str, optional: str = "", **more) -> Spec:
@@ -161,7 +161,7 @@ def step_of(name: str, model) -> Spec:
 
 
 def with_motors(spec: Spec) -> Spec:
-    """A step under commanded joint forces, of which the model's motors deliver what they can at its beginning."""
+    """A step under commanded joint forces, limited by the model's motors in the state at its beginning."""
     return replace(spec, name=f"{spec.name}_with_motors", function=_driven(spec.function))
 
 
@@ -197,7 +197,7 @@ def _joined(name: str) -> Spec:
 
 
 class WholeStep:
-    """Steps by one compiled function of q, v, tau, dt and what else the dynamics take.
+    """Steps by one compiled function of q, v, tau, dt and the other arguments of the dynamics.
 
     Parameters
     ----------

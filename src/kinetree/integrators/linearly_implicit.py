@@ -27,9 +27,9 @@ class LinearlyImplicitEuler(WholeStep):
         The dynamics.
     forces : {"all", "joints"}
         Whose slopes: those of the whole dynamics (joints, gravity, Coriolis forces, wrenches), or of the joints'
-        springs, stops, dampers and friction alone, as Sueda has it.
+        springs, stops, dampers and friction alone, as in Sueda.
     slopes : {"exact", "symmetric"}
-        K and D as they are, or their symmetric parts, as Baraff and Witkin take them.
+        K and D themselves, or their symmetric parts, as in Baraff and Witkin.
 
     Notes
     -----

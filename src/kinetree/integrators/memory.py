@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-CLOSE = 1e-9  # what normalizing quaternions or following couplings may change between two steps
+CLOSE = 1e-9  # change by normalized quaternions or evaluated couplings between two steps
 
 
 class Memory:
-    """The past of a run: data of the last step, valid where the next step begins with that step's end.
+    """Data of the last step, valid where the next step begins with that step's end.
 
-    A run that begins elsewhere (a new start, an event, another chart of a joint's coordinates) has no past.
+    A step that begins elsewhere (a new start, an event, another chart of a joint's coordinates) has none.
     """
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Discard all data."""
         self._data = self._end = None
 
     def keep(self, t: float, q, v, data: tuple) -> None:
@@ -25,7 +25,7 @@ class Memory:
         self._end, self._data = (t, q, v), data
 
     def at(self, t: float, h: float, q, v) -> tuple | None:
-        """The data of the last step if it ended here; None for a step without a past."""
+        """The data of the last step if it ended in this state, else None."""
         if self._end is None:
             return None
         t_end, q_end, v_end = self._end
@@ -37,7 +37,7 @@ class Memory:
         return None if self._end is None else (self._end, self._data)
 
     def set_state(self, state: tuple | None) -> None:
-        """Go back to what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._end, self._data = (None, None) if state is None else state
 
 

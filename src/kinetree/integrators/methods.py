@@ -42,7 +42,7 @@ LEAST_RTOL = 100.0 * np.finfo(float).eps  # as SciPy has it
 
 @dataclass(frozen=True, slots=True)
 class Adaptive:
-    """Steps as long as tolerances allow; ``integrator="adaptive"`` of `simulate` is ``Adaptive()``.
+    """Adaptive steps within tolerances; ``integrator="adaptive"`` of `simulate` is ``Adaptive()``.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Adaptive:
     Raises
     ------
     ArgumentError, SimulationError
-        No such method, or a tolerance that no double can keep.
+        No such method, or a tolerance below the precision of doubles.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Adaptive:
             object.__setattr__(self, option, float(getattr(self, option)))
         if self.rtol < LEAST_RTOL:
             raise SimulationError(
-                f"Adaptive: rtol = {self.rtol:g} is below what rounding leaves, {LEAST_RTOL:.2g}; take a larger one.",
+                f"Adaptive: rtol = {self.rtol:g} is below the rounding limit, {LEAST_RTOL:.2g}; use a larger one.",
                 rtol=self.rtol,
             )
 
@@ -143,7 +143,7 @@ def integrator_of(what: str, integrator):
     Raises
     ------
     SimulationError
-        Nothing is known by this name.
+        There is no method of this name.
     """
     if not isinstance(integrator, str):
         return integrator
@@ -171,7 +171,7 @@ def is_built_in(method) -> bool:
 
 
 def refuse_internal(what: str, model, method) -> None:
-    """Refuse force elements with internal states or inputs where a method leaves them out."""
+    """Raise an error for force elements with internal states or inputs, with a method that does not support them."""
     element = next((element for element in model.elements if element.states or element.inputs), None)
     if element is None:
         return
@@ -180,14 +180,14 @@ def refuse_internal(what: str, model, method) -> None:
         names = ", ".join(repr(name) for name, known in FIXED_STEP.items() if getattr(known, "internal_states", False))
         raise UnsupportedError(
             f"{what}: force element {element.name!r} has internal states or inputs, which integrator "
-            f"{str(method) if adaptive else method.name!r} does not take. Those that do: {names}, and 'adaptive' but "
+            f"{str(method) if adaptive else method.name!r} does not support. Supported by: {names}, and 'adaptive' but "
             f"for {', '.join(SUNDIALS_METHODS)}.",
             element=element.name,
         )
 
 
 def one_of(what: str, value, valid) -> None:
-    """Refuse a name that is not known, with the closest one."""
+    """Raise an error for an unknown name, with the closest one."""
     a_word(what, value)
     if value not in valid:
         same = [name for name in valid if name.lower().split(":")[-1] == str(value).lower()]

@@ -10,8 +10,8 @@ from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import SimulationError
 from kinetree.integrators.implicit import CONSTRAINED_UPDATE, NEWTON_UPDATE, STEP_END
 
-EXACT = 1e-15  # relative change of the velocity below which nothing can be gained
-ENOUGH = 1e-8  # below which an iteration that no longer gets better has met rounding
+EXACT = 1e-15  # relative change of the velocity below which iterations bring no improvement
+ENOUGH = 1e-8  # below which an iteration that no longer improves is at rounding
 ROWS_ENOUGH = 1e-6  # the same with rows of positions, whose rounding over the step is one of velocities
 MOST = 60  # iterations
 
@@ -32,7 +32,7 @@ class Newton:
     Attributes
     ----------
     iterations : int
-        How many iterations all steps took together.
+        Number of iterations of all steps.
     multipliers : (nc,) array
         Of the last solution: forces along all rows of the model; the guess of the next one.
     end : callable

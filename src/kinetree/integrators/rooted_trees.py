@@ -1,4 +1,4 @@
-"""Order conditions of Runge-Kutta methods by rooted trees: what order do these coefficients have?"""
+"""Order conditions of Runge-Kutta methods by rooted trees: the order of given coefficients."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def elementary_weights(tree: Tree, a) -> list:
 
 
 def defects(tableau: Tableau, vertices: int, weights=None) -> list:
-    """What is missing in each order condition of the trees of this size: ``sum_i b_i phi_i - 1 / density``.
+    """Residual of each order condition of the trees of this size: ``sum_i b_i phi_i - 1 / density``.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def continuous_defects(tableau: Tableau, vertices: int) -> list:
 
 
 def order(tableau: Tableau, weights=None, tolerance: float = 1e-12, highest: int = 9) -> int:
-    """The order of a method: up to which size all conditions hold.
+    """The order of a method: the largest size up to which all conditions hold.
 
     Examples
     --------

@@ -36,9 +36,9 @@ def load_sundials():
 
 
 class SundialsProblem:
-    """The equations of a run as SUNDIALS takes them, with Jacobians from closed forms.
+    """The equations of a run in the form of SUNDIALS, with Jacobians in closed form.
 
-    CVODE takes the rate of the state; IDA the residuals ``q' - q_dot(q, v)`` and ``ID(q, v, v') - tau``, so that
+    CVODE uses the rate of the state; IDA the residuals ``q' - q_dot(q, v)`` and ``ID(q, v, v') - tau``, so that
     forward dynamics are never computed.
 
     Parameters
@@ -49,7 +49,7 @@ class SundialsProblem:
     tau, f_ext : callable
         ``tau(t, q, v)`` and ``f_ext(t)``, as for `solve_adaptive`.
     events : list of callable
-        ``event(t, y)`` with the attributes ``terminal`` and ``direction``, as SciPy has them.
+        ``event(t, y)`` with the attributes ``terminal`` and ``direction`` of SciPy's events.
     """
 
     def __init__(self, system, right_hand_side, tau, f_ext, events) -> None:
@@ -108,7 +108,7 @@ class SundialsProblem:
         self.evaluations += 1
         try:
             result[...] = action()
-        except BaseException as error:  # Ctrl-C too, which C code would lose
+        except BaseException as error:  # also Ctrl-C, which C code would discard
             self._failure = self._failure or error
             result[...] = np.nan
         return 0

@@ -1,4 +1,4 @@
-"""The dynamics of one model as the integrators call them: compiled functions and the names of the coordinates."""
+"""The dynamics of one model for the integrators: compiled functions and names of the coordinates."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kinetree.integrators.kernels import RATE
 
 
 def time_argument(model, t) -> tuple[np.ndarray, ...]:
-    """The time [s] as the dynamics take it, before external wrenches: none unless joints depend on it."""
+    """Time argument [s] of the dynamics, before external wrenches: none unless joints depend on it."""
     return (np.asarray(t, dtype=float),) if model.time_dependent else ()
 
 
 def internal_arguments(model, x, u) -> tuple[np.ndarray, ...]:
-    """Internal states and inputs of force elements as the dynamics take them, after wrenches: those there are."""
+    """Internal states and inputs of force elements as arguments of the dynamics, after wrenches; those that exist."""
     return ((x,) if model.nx else ()) + ((u,) if model.nu else ())
 
 
@@ -67,7 +67,7 @@ class System:
     def function(self, algorithm: str | Spec, checks: bool = True) -> Function:
         """The compiled algorithm, kept beside the model for the next simulation.
 
-        Without checks it lets NaN through: the loop looks at its states itself, every so often.
+        Without checks NaN propagates: the step loop checks its states at intervals.
         """
         spec = ALGORITHMS[algorithm] if isinstance(algorithm, str) else algorithm
         present = tuple(name for name in self._given if name in spec.optional)

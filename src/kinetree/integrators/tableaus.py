@@ -63,8 +63,8 @@ class Tableau:
         if any(len(row) != i for i, row in enumerate(rows)) or len(self.b) > len(self.a):
             raise ShapeError(
                 f"Tableau {self.name!r}: the rows of a have {[len(row) for row in rows]} entries and b has "
-                f"{len(self.b)}; expected 0, 1, 2, ... and at most {len(self.a)}: row i holds what stage i takes from "
-                "the stages before it.",
+                f"{len(self.b)}; expected 0, 1, 2, ... and at most {len(self.a)}: row i holds the "
+                "weights of earlier stages in stage i.",
                 tableau=self.name,
             )
         if not self.c:
@@ -219,7 +219,7 @@ PLAIN = (EULER, HEUN, MIDPOINT, TRAPEZOIDAL, KUTTA3, RALSTON3, RK38, BS32, DP54)
 
 CG2 = Tableau(
     "cg2", a=_rows("1"), b=_row("1/2 1/2"), order=2,
-    source="Crouch, Grossman, J. Nonlinear Sci. 3 (1993); every method of order 2 will do",
+    source="Crouch, Grossman, J. Nonlinear Sci. 3 (1993); valid for every method of order 2",
 )  # fmt: skip
 
 CG3 = Tableau(

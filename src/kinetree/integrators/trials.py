@@ -1,7 +1,7 @@
-"""Accelerations at the trial states of a solver with adaptive steps, which may lie anywhere.
+"""Accelerations at the trial states of a solver with adaptive steps, finite or not.
 
 A step that is too long may end in states that are not finite, or where forces are not. That is no property of the
-motion: such a step is rejected, and a shorter one follows. Only where the shortest steps fail, the motion does.
+motion: such a step is rejected, and a shorter one follows. The run fails only where the shortest steps fail.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import numpy as np
 from kinetree.errors import KinetreeError, NonFiniteError, SimulationError
 
 STIFF = ("Radau", "BDF", "LSODA", "CVODE", "IDA")  # methods that are for stiff motions
-RUNAWAY = 1e50  # [rad, m, per second] no mechanism is there: the numbers are about to overflow
+RUNAWAY = 1e50  # [rad, m, per second] beyond any mechanism: the numbers are about to overflow
 
 
 def is_sane(q: np.ndarray, v: np.ndarray) -> bool:
-    """Whether a state holds no NaN and nothing that has run away; the fastest look at all of it that never warns."""
+    """Whether all entries of a state are finite and below `RUNAWAY`; the fastest check without warnings."""
     return math.hypot(*q.tolist(), *v.tolist()) < RUNAWAY
 
 
 class TrialDynamics:
-    """``acceleration(t, q, v)`` at trial states: NaN, which every solver rejects, where there is none.
+    """``acceleration(t, q, v)`` at trial states; NaN, which every solver rejects, where it is not finite.
 
     Forces are not evaluated at states that are not finite, so controllers never see NaN.
 
@@ -31,13 +31,13 @@ class TrialDynamics:
     ----------
     system : System
     tau, f_ext : callable
-        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of what else the dynamics take. Both raise
+        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of the other arguments of the dynamics. Both raise
         NonFiniteError where they are not finite.
 
     Attributes
     ----------
     t : float
-        Time of the last trial [s]. Steps have become as short as rounding when a solver gives up: it is there.
+        Time of the last trial [s]. A solver stops when its steps are as short as rounding: this is the time of failure.
     failed : tuple or None
         (q, v, a, error of the forces or None) of the last trial, if it was not finite.
     """

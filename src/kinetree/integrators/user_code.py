@@ -1,7 +1,7 @@
 """Calls of functions that the user wrote: they get arrays that cannot be written to, and their results are copied.
 
 A controller that computes in place would otherwise change the state of the simulation, and one that returns its own
-buffer and fills it again later would change what is recorded.
+buffer and fills it again later would change the record.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _REFUSED = "read-only"  # in NumPy's messages for an array that cannot be writte
 
 
 def lock(*arrays: np.ndarray) -> None:
-    """Make arrays read-only, where they are: what they hold is part of a state from here on.
+    """Make arrays read-only in place: their content is part of a state from here on.
 
     Parameters
     ----------
     *arrays : numpy.ndarray
-        Any that nothing writes to any more.
+        Arrays that are not written any more.
     """
     for x in arrays:
         x.setflags(False)  # by position: a third of the time that the keyword takes
@@ -42,7 +42,7 @@ def copied_state(result, *like: np.ndarray) -> tuple[np.ndarray, ...] | None:
 
 
 def explain(error: Exception, where: str) -> None:
-    """Add to an error of the user's own code where it was called, and what to do about arrays that are read-only.
+    """Add to an error of the user's own code the place of the call, and advice on read-only arrays.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class UserStep:
     Parameters
     ----------
     stepper : object
-        With ``step(t, h, q, v, tau, f_ext) -> (q, v)``; all else that it has is found here, too.
+        With ``step(t, h, q, v, tau, f_ext) -> (q, v)``; all its other attributes are attributes here, too.
     """
 
     def __init__(self, stepper) -> None:

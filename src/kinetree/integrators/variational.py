@@ -36,9 +36,9 @@ from kinetree.spatial.scalar import is_zero, where
 
 
 class Variational:
-    """Symplectic, and true to every symmetry: momenta that the motion keeps are kept to rounding, for any step.
+    """Symplectic, and keeps every symmetry: conserved momenta are constant to rounding, for any step.
 
-    Energy oscillates within a bound proportional to h^2 for as long as one cares to look. Order 2. Springs count as
+    Energy oscillates within a bound proportional to h^2 over very long times. Order 2. Springs count as
     forces of the step's middle, dampers, friction and actuators do, too.
 
     Parameters
@@ -92,7 +92,7 @@ class Variational:
 
 
 def _refuse(model) -> None:
-    """Refuse what the Lagrangian here leaves out."""
+    """Raise an error for models with terms that this Lagrangian leaves out."""
     what = "gears" if model.geared else "joints that depend on time" if model.time_dependent else None
     if what:
         raise UnsupportedError(
@@ -144,7 +144,7 @@ def _apparent(model, i, q, u, X_i):
 
 
 class Middle:
-    """What the momenta see of the step u from q: the middle, ``T(x)^-1`` and ``T(-x)^-1`` of its half."""
+    """Position in the middle of the step u from q, with ``T(x)^-1`` and ``T(-x)^-1`` of its half."""
 
     def __init__(self, model, q, u, h) -> None:
         x = [0.5 * h * u_k for u_k in u]
