@@ -109,10 +109,10 @@ class Adaptive:
             Initial velocities [rad/s or m/s].
         times : (T,) array
             Sample times [s], increasing; taken from the continuous solution.
-        tau : callable
-            ``tau(t, q, v)`` gives the joint forces, shape (nv,) [N m or N].
-        f_ext : callable
-            ``f_ext(t)`` gives a tuple of the external wrenches, shape (nb, 6) [N m, N], or an empty one.
+        tau : callable, with (nv,) arrays as values
+            ``tau(t, q, v)``: joint forces [N m or N].
+        f_ext : callable, with tuples of (nb, 6) arrays as values
+            ``f_ext(t)``: tuple of the external wrenches [N m, N], or the empty tuple.
         tick : callable, optional
             Called with the time of every step or evaluation (progress).
         keep : callable, optional

@@ -215,6 +215,7 @@ class LimitMonitor(Events):
         Returns
         -------
         (...) array
+            Distance [rad or m].
 
         Raises
         ------
