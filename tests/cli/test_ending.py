@@ -137,7 +137,7 @@ def test_a_disk_that_is_full():
     with open("/dev/full", "w") as full:
         process = started("robots", stdout=full)
         _, said = process.communicate(timeout=60)
-    assert said == "error: what was printed could not be written: No space left on device\n"
+    assert said == "error: the output could not be written: No space left on device\n"
     assert process.returncode == 1
 
 
@@ -192,7 +192,7 @@ def test_errors_that_nobody_thought_of_are_one_line(capsys, monkeypatch):
     monkeypatch.setattr(SIMULATE, "simulate", broken)
     code, said = ended(capsys, "simulate", "cart_pole")
     assert code == 1 and said == (
-        "error: internal error, ZeroDivisionError: division by zero; please report it with what --debug shows"
+        "error: internal error, ZeroDivisionError: division by zero; please report it with the output of --debug"
     )
     with pytest.raises(ZeroDivisionError):
         main(["simulate", "cart_pole", "--debug"])

@@ -174,7 +174,7 @@ def test_tables_without_masses_say_so():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: kt.dh([(0, 0, 0, 0)]), UnsupportedError, "say 'standard'.*or 'modified'"),
+        (lambda: kt.dh([(0, 0, 0, 0)]), UnsupportedError, "use 'standard'.*or 'modified'"),
         (lambda: kt.dh([], "standard"), ModelError, "no rows"),
         (lambda: kt.dh([(0, 0, 0)], "standard"), ModelError, "row 1 is"),
         (lambda: kt.dh([(0, 0, 0, math.nan)], "standard"), ModelError, "row 1: theta is nan"),

@@ -153,7 +153,7 @@ def test_an_ambiguous_base_is_refused():
     """Two bodies on the world, one of which floats: the caller says which is meant."""
     b = ModelBuilder.of(kt.load("quadruped", floating_base=True))
     b.add_body("ball", joint=Free(), mass=1.0, inertia=(0.1, 0.1, 0.1))
-    with pytest.raises(TopologyError, match="its base is not clear; say base='trunk'"):
+    with pytest.raises(TopologyError, match="its base is not clear; give base='trunk'"):
         with_base(b.build(), "fixed")
     fixed = with_base(b.build(), "fixed", base="trunk")
     assert fixed.frame("trunk").body == 0 and fixed.joints[fixed.body("ball")] == Free()

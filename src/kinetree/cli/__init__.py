@@ -43,7 +43,7 @@ Debug = Annotated[bool, _option("Show the traceback of an error.", "--debug")]
 FloatingBase = Annotated[bool, _option("Let the root body move freely.", "--floating-base")]
 Inertia = Annotated[str | None, _option("Impossible inertias: raise, project, diagonal or accept.")]
 Massless = Annotated[str | None, _option("Joints that move no inertia: raise or lock.")]
-Drop = Annotated[bool, _option("Leave out what a model cannot hold.", "--drop")]
+Drop = Annotated[bool, _option("Leave out features that a model does not support.", "--drop")]
 PackageDir = Annotated[list[str] | None, _option("Folders of package:// meshes; repeatable.")]
 InertiaFrom = Annotated[str | None, _option("Fill shapes of links without <inertial>: collision or visual (URDF).")]
 TreeOnly = Annotated[
@@ -310,7 +310,7 @@ def lint(
     meshes: Annotated[bool, _option("Open meshes to compare their size with the inertia.", "--meshes")] = False,
     package_dir: PackageDir = None,
 ) -> None:
-    """Find everything that is wrong with robot files, and what is probably not meant.
+    """Find all errors in robot files, and legal input that is probably not meant.
 
     Exit code 2 with errors, 0 without; with --strict 1 if there are warnings only. docs/lint.md explains the codes.
     """
@@ -351,10 +351,10 @@ def verify(
     states: Annotated[int, _option("Random states.", default=True, min=1, max=MOST_STATES)] = 8,
     seed: Annotated[int, _option("Of the random states.", default=True)] = 0,
     fast: Annotated[bool, _option("Compile nothing: for big robots.", "--fast")] = False,
-    everything: Annotated[bool, _option("Show what does not apply to this robot, too.", "--all")] = False,
+    everything: Annotated[bool, _option("Show rows that do not apply to this robot, too.", "--all")] = False,
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
     save: Annotated[Path | None, _option("Write the report as JSON.")] = None,
-    quiet: Annotated[bool, _option("Print only what deviates.", "--quiet", "-q")] = False,
+    quiet: Annotated[bool, _option("Print deviations only.", "--quiet", "-q")] = False,
 ) -> None:
     """Compute every quantity by all independent methods on random states; report deviations beyond rounding.
 
@@ -458,7 +458,7 @@ def codegen(
 
 
 def _rows_of(model) -> list[tuple[str, str]]:
-    """What a model is, and what of its file is not as it was."""
+    """Name and size of a model, and warnings and changes of its report."""
     rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
     return rows + [("read", str(entry)) for entry in model.report if entry.level != "info"]
 
@@ -496,7 +496,7 @@ def _function(model, choices: Choices, given: dict[str, str | None], optional: I
 
 @command
 def cache(clear: Annotated[bool, _option("Remove every entry.", "--clear")] = False) -> None:
-    """Show where compiled code is kept and how much there is of it; empty it."""
+    """Show the path and size of the cache of compiled code; empty it."""
     from kinetree.native import cache as files
 
     removed = [("removed", f"{files.clear()} entries")] if clear else []

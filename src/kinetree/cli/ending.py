@@ -16,7 +16,7 @@ import typer
 
 from kinetree.errors import KinetreeError
 
-# How messages name options of functions, and what the command line calls them.
+# Options of functions as messages name them, and their names on the command line.
 _SPELLINGS = (
     (re.compile(r"\bunsupported='drop'"), "--drop"),
     (re.compile(r"\bfloating_base=True\b"), "--floating-base"),
@@ -44,7 +44,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def signal_code(end: BaseException | None) -> int:
-    """128 plus the number of the signal behind an exit; 0 if there was none. typer knows Ctrl-C alone."""
+    """128 plus the number of the signal behind an exit; 0 if there was none. typer handles Ctrl-C alone."""
     while end is not None and not isinstance(end, Terminated):
         end = end.__context__
     return 128 + end.number if end is not None else 0
@@ -94,7 +94,7 @@ def _told(error: BaseException) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return f"there is not enough memory for that ({error})", FAILURE
     text = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"internal error, {text}; please report it with what --debug shows", FAILURE
+    return f"internal error, {text}; please report it with the output of --debug", FAILURE
 
 
 def print_error(message: str) -> None:
@@ -140,7 +140,7 @@ def signals() -> Iterator[None]:
 
 
 def make_streams_safe() -> None:
-    """Closed streams swallow what is printed, and characters that a terminal lacks are printed as their numbers."""
+    """Closed streams discard all output, and characters that a terminal lacks are printed as their numbers."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -150,7 +150,7 @@ def make_streams_safe() -> None:
 
 
 def flushed(code: int) -> int:
-    """The exit code, after all that was printed has gone where it should: a pipe may be closed, a disk full."""
+    """The exit code, after all output is written: a pipe may be closed, a disk full."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -168,4 +168,4 @@ def _not_printed(error: OSError) -> tuple[str, int]:
         os.close(nowhere)
     if error.errno == errno.EPIPE:
         return "", NOBODY_READS
-    return f"what was printed could not be written: {error.strerror or error}", FAILURE
+    return f"the output could not be written: {error.strerror or error}", FAILURE

@@ -1,4 +1,4 @@
-"""Files that a command is to write: found out before its work that they cannot be."""
+"""Checks of the files that a command is to write, before its work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_targets(*paths: Path | None) -> None:
 
 
 def check_figure(path: Path | None) -> None:
-    """Refuse a figure that cannot be written, or that no format is known for.
+    """Refuse a figure that cannot be written, or whose format is unknown.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def check_figure(path: Path | None) -> None:
 
 
 def check_run(path: Path | None) -> None:
-    """Refuse a file of a run that cannot be written, by its suffix or for want of a package.
+    """Refuse a file of a run that cannot be written, because of its suffix or a missing package.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def check_run(path: Path | None) -> None:
 
 
 def partial_path(path: Path) -> Path:
-    """Where a run goes that ended early: to its file, or beside one that is there already.
+    """The path of a run that ended early: its file, or one beside an existing file.
 
     Parameters
     ----------
@@ -66,14 +66,14 @@ def partial_path(path: Path) -> Path:
 
 
 def keep_partial(error: BaseException, save: Path | None) -> None:
-    """Write what an error has of a run, and note in ``error.kept`` where.
+    """Write the partial run of an error, and its path to ``error.kept``.
 
     Parameters
     ----------
     error : BaseException
         With ``trajectory``, if there is one.
     save : Path or None
-        Where the whole run would have gone.
+        The path of the whole run.
     """
     run = getattr(error, "trajectory", None)
     if run is None:

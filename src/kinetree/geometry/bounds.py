@@ -27,7 +27,7 @@ def bounding_box(shape: Geometry) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     GeometryError
-        If a mesh cannot be read. That it bounds a solid is not asked.
+        If a mesh cannot be read. It need not bound a solid.
 
     Examples
     --------

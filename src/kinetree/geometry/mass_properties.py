@@ -20,7 +20,7 @@ HULLS = (False, True, "if_needed")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MassProperties:
-    """What a body of given shape and density weighs, and how it resists rotation.
+    """Mass, center of mass and inertia of a body of given shape and density.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class MassProperties:
     volume : float
         [m^3].
     notes : tuple of str
-        What was assumed, for example a convex hull.
+        Assumptions, for example a convex hull.
 
     Notes
     -----
@@ -109,7 +109,7 @@ def mass_properties(
         Instead of the density [kg].
     convex_hull : bool or "if_needed"
         For meshes: fill the convex hull of the mesh instead of the mesh itself; "if_needed": only if the mesh bounds no
-        solid, which ``notes`` then says.
+        solid, with an entry in ``notes``.
 
     Returns
     -------
@@ -263,7 +263,7 @@ _CLOSED_FORMS = {"box": _box, "sphere": _sphere, "cylinder": _cylinder, "capsule
 
 
 def _of_unit_density(shape: Geometry, convex_hull: bool | str) -> tuple[float, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Volume, centroid and inertia about it in the shape's own frame, and what was assumed."""
+    """Volume, centroid and inertia about it in the shape's own frame, and the assumptions."""
     if shape.kind == "mesh":
         return _of_mesh(shape, convex_hull)
     if shape.kind not in _CLOSED_FORMS:

@@ -1,7 +1,7 @@
 """Meshes read from files, and the checks that a volume integral over a mesh needs.
 
 A sum over triangles gives a volume whatever the triangles are; it means something only if they bound a solid. Each
-check names what it found and how to repair it. The files are read from memory with nothing to look further names up in,
+check names the fault and its repair. The files are read from memory with nothing to look further names up in,
 so a mesh file cannot make its reader open other files (materials, textures, buffers, entities).
 """
 
@@ -63,7 +63,7 @@ class Mesh:
 
 
 def one_shape(what: str, value: object) -> None:
-    """Refuse what is no shape, as an argument."""
+    """Refuse an argument that is not a shape."""
     instance(what, value, Geometry, "a Geometry, as kinetree.model.parts.Geometry('box', (0.1, 0.1, 0.1))")
 
 
@@ -87,7 +87,7 @@ def read_mesh(shape: Geometry) -> Mesh:
     GeometryError
         If the file is not there, not in one of the formats, broken, empty, or holds corners that are not finite.
     MissingDependencyError
-        If trimesh, or what it needs for the format, is not installed.
+        If trimesh, or a package that it needs for the format, is not installed.
 
     Notes
     -----
@@ -132,14 +132,14 @@ def check_solid(mesh: Mesh) -> None:
     Raises
     ------
     GeometryError
-        ``check`` says which test failed: "closed" (an edge borders on an odd number of triangles), "winding"
+        ``check`` names the failed test: "closed" (an edge borders on an odd number of triangles), "winding"
         (neighbors look to different sides, or a piece outside all others is inside out), "positive" (the whole mesh is
         inside out), "degenerate" (flat), "bounding box" (pieces overlap so much that the volume exceeds the box).
 
     Notes
     -----
     A sum over triangles is independent of the origin, and so a volume, exactly if every edge is passed as often in one
-    direction as in the other. That is what is tested: edges shared by four triangles are fine, cavities are too. Closed
+    direction as in the other. This is tested: edges shared by four triangles are fine, cavities are too. Closed
     pieces that overlap pass (unless the box is exceeded) and count twice where they do.
     """
     repair = "Repair the mesh, or take its convex hull with convex_hull=True"
@@ -172,7 +172,7 @@ def check_solid(mesh: Mesh) -> None:
 
 
 def _refuse_pieces_inside_out(mesh: Mesh, volumes: np.ndarray, pieces: np.ndarray, repair: str) -> None:
-    """A negative piece is a cavity, so it lies within a positive one; elsewhere it would take mass from its like."""
+    """Refuse negative pieces, which are cavities, outside positive ones, where they would remove mass."""
     if np.all(volumes >= 0.0):
         return
     corners = mesh.vertices[mesh.faces]
@@ -311,7 +311,7 @@ def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
             needs = "DAE files need the package pycollada: pip install pycollada"
             _package("collada", f"mesh {file}: {needs}. Or convert the mesh to STL or OBJ")
             unit = _unit_of_dae(content, fail)
-        # Left to itself, the reader of DAE leaves out the parts of a file that it does not understand.
+        # Left to itself, the reader of DAE leaves out the unsupported parts of a file.
         strict = {"ignore_broken": False} if suffix == ".dae" else {}
         loaded = trimesh.load(io.BytesIO(content), file_type=suffix[1:], force="mesh", process=False, **strict)
         vertices = np.array(loaded.vertices, dtype=float).reshape(-1, 3) * unit

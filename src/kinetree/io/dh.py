@@ -2,7 +2,7 @@
 
 Both conventions write a chain as alternating screws about the z and x axes of its frames,
 ``Z(theta_0, d_0) X(a_1, alpha_1) Z(theta_1, d_1) X(a_2, alpha_2) ... Z(theta_n, d_n) X(a_n+1, alpha_n+1)
-Z(theta_n+1, d_n+1)``, 4n + 6 numbers in all, with the motion of joint i in the i-th Z. They differ in what a row is:
+Z(theta_n+1, d_n+1)``, 4n + 6 numbers in all, with the motion of joint i in the i-th Z. They differ in their rows:
 
 * standard (distal; Denavit and Hartenberg, Paul): row i is ``Z(theta, d) X(a, alpha)``; joint i is about z of frame
   i - 1;
@@ -152,7 +152,7 @@ class DHTable:
             return replace(table, **changes) if changes else table
         if convention not in CONVENTIONS:
             raise UnsupportedError(
-                f"dh: convention={convention!r}; say 'standard' (row: Rz(theta) Tz(d) Tx(a) Rx(alpha)) or 'modified' "
+                f"dh: convention={convention!r}; use 'standard' (row: Rz(theta) Tz(d) Tx(a) Rx(alpha)) or 'modified' "
                 "(row: Rx(alpha) Tx(a) Rz(theta) Tz(d), Craig's and Featherstone's)",
                 convention=convention,
             )
@@ -231,7 +231,7 @@ def dh(table, convention: str | None = None, *, name: str | None = None, base=No
     -------
     Model
         The frame with the name of a link is that of its row; "tool" is the tool. Rows without any mass give a model for
-        kinematics: every joint then has an armature of 1, and the report says so. A link that is
+        kinematics: every joint then has an armature of 1, with a note in the report. A link that is
         itself named "tool" makes it "tool_frame".
 
     Raises
@@ -312,7 +312,7 @@ def _seen_from(row: DHRow, X: Transform, link: str) -> dict[str, object]:
 
 
 def _row(k: int, entry) -> DHRow:
-    """A row from what the user gave."""
+    """A row from the user's entry."""
     names = [f.name for f in fields(DHRow) if f.name != "data"]
     try:
         if isinstance(entry, DHRow):

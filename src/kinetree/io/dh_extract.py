@@ -55,9 +55,9 @@ def to_dh(model: Model, convention: str, *, tip: str | None = None, positive_a: 
     TopologyError
         If the tree branches and there is no tip; the message names the body and the branches.
     UnsupportedError
-        If the chain has a joint that no row can say.
+        If the chain has a joint that no row can represent.
     ModelError
-        If two axes are so nearly parallel that no table with lengths of reasonable size says it.
+        If two axes are so nearly parallel that no table with lengths of reasonable size represents them.
 
     Notes
     -----
@@ -131,7 +131,7 @@ def _path(model: Model, tip: str | None) -> list[int]:
                 names = ", ".join(repr(model.body_names[i]) for i in children)
                 raise TopologyError(
                     f"model {model.name!r} branches at {model.body_names[end]!r}, which carries {names}; a "
-                    "Denavit-Hartenberg table is one chain: say which, with tip= a frame or body at its end",
+                    "Denavit-Hartenberg table is one chain: choose one, with tip= a frame or body at its end",
                     body=model.body_names[end],
                 )
             end = children[0]
@@ -180,7 +180,7 @@ class _Walk:
         self.size = max(1e-300, *(float(np.abs(point).max()) for point, _ in targets))
         self.Z: list[tuple[float, float]] = []
         self.X: list[tuple[float, float]] = []
-        # The frame is what the screws so far have made, so that rounding does not add up.
+        # The frame is the product of the screws so far, so that rounding does not add up.
         R, o = np.eye(3), np.zeros(3)
         for k, (point, direction) in enumerate(targets):
             end = (p_end, R_end[:, 0]) if standard and k == len(lines) else None
@@ -267,7 +267,7 @@ def _inertias(model: Model, bodies, lines, X_0, at) -> list[dict[str, object]]:
 
 
 def _data(model: Model, i: int) -> dict[str, object]:
-    """What the joint has of limits, friction, springs and drives."""
+    """Limits, friction, springs and drives of the joint."""
     data = {}
     for what in JOINT_DATA:
         position = what in POSITION_PARAMETERS
@@ -282,7 +282,7 @@ def _data(model: Model, i: int) -> dict[str, object]:
 
 
 def _check(model: Model, table: DHTable, frame, bodies: list[int], lines: list[_Line]) -> None:
-    """Compare forward kinematics at a few positions; a table that says something else is not handed out."""
+    """Compare forward kinematics at a few positions; a table that deviates is not returned."""
     rng, worst, size = np.random.default_rng(0), 0.0, 1.0
     for _ in range(3):
         X, q = Transform.identity(), []

@@ -1,12 +1,12 @@
-"""What files are that hold a robot, a motion or a shape in a format that kinetree does not read, and what to do."""
+"""Descriptions and repairs of files with a robot, a motion or a shape in a format that kinetree does not read."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
 
 _CONVERT = "convert it to URDF, MJCF or SDF, or build the model with kinetree.ModelBuilder"
-_MESH = "it holds a shape; name the robot file that uses it, or give the shape to ModelBuilder.add_body"
-_MOTION = "it holds a motion; a robot file says what moves"
+_MESH = "it contains a shape; name the robot file that uses it, or give the shape to ModelBuilder.add_body"
+_MOTION = "it contains a motion; name the robot file that it belongs to"
 _PAGE = "download the file itself: on a page that shows it, by 'Raw' or 'Download'"
 _OPENSIM = "convert it to MJCF, for example with MyoConverter, or build the model with kinetree.ModelBuilder"
 _USD = "export it as URDF or MJCF from the program that made it"
@@ -75,7 +75,7 @@ def expanded(path: PurePath | None) -> str:
 
 
 def foreign_root(tag: str) -> tuple[str, str] | None:
-    """What an XML file with this root element is, and what to do; None if that is not known.
+    """Description and repair of an XML file with this root element; None for an unknown element.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def foreign_root(tag: str) -> tuple[str, str] | None:
 
 
 def foreign_name(path: PurePath | None) -> tuple[str, str] | None:
-    """What a file is by its name, and what to do; None if its name does not tell.
+    """Description and repair of a file by its suffix; None for an unknown suffix.
 
     Examples
     --------

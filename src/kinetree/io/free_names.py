@@ -55,7 +55,7 @@ def base_joint_name(
     Raises
     ------
     DuplicateNameError
-        The caller asked for a name that the file gives to another joint.
+        The requested name belongs to another joint of the file.
     """
     if wish in in_file and wish != BASE_JOINT:
         raise fail(

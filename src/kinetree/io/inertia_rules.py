@@ -1,4 +1,4 @@
-"""Which rotational inertias a body can have, and what to do with the others.
+"""Rotational inertias that a body can have, and the treatment of all others.
 
 A body is a distribution of mass, so the second moments about its center of mass, Sigma = integral of x x^T dm, form a
 positive semidefinite matrix, and I = tr(Sigma) 1 - Sigma. Equivalently the principal moments are not negative and none
@@ -34,7 +34,7 @@ ONE_TRIANGLE = "the format has the entries above the diagonal alone; remove the 
 
 
 def violation(mass: float, I: np.ndarray) -> str | None:
-    """Say which rule a mass and a tensor about the center of mass break; None if a body can have them.
+    """Return the rule that a mass and a tensor about the center of mass break; None if a body can have them.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def violation(mass: float, I: np.ndarray) -> str | None:
 
 
 def asymmetry(tensor: Mapping[str, float], below: Mapping[str, float]) -> str | None:
-    """Say which entry below the diagonal differs from its mirror image; None if there is none.
+    """Return the entry below the diagonal that differs from its mirror image; None if there is none.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def settle(
     -------
     I : (3, 3) array
     change : str or None
-        What was done, for the report.
+        Description of the change, for the report.
 
     Raises
     ------

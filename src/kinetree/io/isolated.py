@@ -1,7 +1,7 @@
-"""Files that nobody vouches for are read in a child process, with limits of time and memory.
+"""Untrusted files are read in a child process, with limits of time and memory.
 
 MuJoCo's compiler and the readers of meshes are libraries in C: a file may make them crash, run for ever or fill the
-memory, and no exception could be raised. In a child that costs the child. It is no sandbox: the child has the rights of
+memory, and no exception could be raised. In a child only the child ends. It is no sandbox: the child has the rights of
 its user.
 
 A child is a fresh interpreter that waits for one call after the other, so that a folder of files costs one start (half
@@ -31,7 +31,7 @@ except ImportError:  # Windows: then the time is limited, and the memory is not
     resource = None
 
 _START = 60.0  # s that a child may take to start
-_IDLE = 60.0  # s after which a child that nobody calls ends
+_IDLE = 60.0  # s after which an unused child ends
 _KEPT = 2  # children that wait for another call
 _PROGRAM = "import sys; sys.path[:] = sys.argv[2:]; from kinetree.io.isolated import serve; serve(sys.argv[1])"
 _OUT_OF_MEMORY = re.compile(r"allocate memory|unknown exception|bad_alloc|Memory allocation failed")
@@ -39,7 +39,7 @@ _OUT_OF_MEMORY = re.compile(r"allocate memory|unknown exception|bad_alloc|Memory
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What a child process that reads a file may take.
+    """Limits of a child process that reads a file.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ChildFailed(Exception):
     ----------
     code : {"time-limit", "memory-limit", "crash"}
     message, repair : str
-        What happened, to follow the name of a file, and what to do.
+        The fault, to follow the name of a file, and the repair.
     """
 
     def __init__(self, code: str, message: str, repair: str) -> None:
@@ -81,7 +81,7 @@ class ChildFailed(Exception):
 
 
 def as_isolation(isolate: bool | Isolation) -> Isolation | None:
-    """The limits that an option ``isolate`` asks for; None for False."""
+    """The limits of an option ``isolate``; None for False."""
     if isinstance(isolate, Isolation):
         return isolate
     if isinstance(isolate, bool):
@@ -105,7 +105,7 @@ def isolated(limits: Isolation, function: Callable, *arguments: object, **option
     ChildFailed
         If the child took too long or too much memory, or crashed.
     Exception
-        What the function raises.
+        As raised by the function.
     """
     request = pickle.dumps((function, arguments, options, os.getcwd(), dict(os.environ), limits))
     child = _taken(function.__module__)
@@ -139,7 +139,7 @@ def _out_of_memory(limits: Isolation) -> ChildFailed:
 
 
 class _Child:
-    """A process that answers one request at a time."""
+    """A process that handles one request at a time."""
 
     def __init__(self, module: str) -> None:
         if not sys.executable:
@@ -166,7 +166,7 @@ class _Child:
             raise
 
     def answer(self, request: bytes, seconds: float) -> bytes | None:
-        """What the child answers; None if it ends before it does."""
+        """The child's response; None if the child ends before it sends one."""
         try:
             _send(self._process.stdin, request)
         except OSError:
@@ -192,13 +192,13 @@ class _Child:
         return answer
 
     def failure(self, limits: Isolation) -> ChildFailed:
-        """Why there is no answer."""
+        """The reason for a missing response."""
         status = self._process.poll()
         if self._late:
             message = f"not read within {limits.seconds:g} s, so the child process that read it was ended"
             repair = f"if the file is trusted: isolate=kinetree.io.Isolation(seconds={10 * limits.seconds:g}), or False"
             return ChildFailed("time-limit", message, repair)
-        if status == -getattr(signal, "SIGKILL", 9):  # nobody here sent it: the system did, for want of memory
+        if status == -getattr(signal, "SIGKILL", 9):  # sent by the system, for want of memory
             return _out_of_memory(limits)
         how = f"exit code {status}"
         if status is not None and status < 0:
@@ -260,7 +260,7 @@ def serve(module: str) -> None:
     """Answer the requests of the parent, which are for a module, until it closes the pipe or has none for a while."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, who ends this process
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # output of libraries is kept apart from responses
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     importlib.import_module(module)  # so that no request pays for it
@@ -293,7 +293,7 @@ def _answer(request: bytes) -> bytes:
 
 @contextmanager
 def _limited(limits: Isolation) -> Iterator[None]:
-    """Memory for what is read now. Processor time is limited too: a parent that was killed ends nobody."""
+    """Limit the memory of one request, and processor time too: a parent that was killed ends no child."""
     if resource is None:
         yield
         return
@@ -316,7 +316,7 @@ def _limited(limits: Isolation) -> Iterator[None]:
 
 
 def _address_space() -> int:
-    """[bytes]; where the system does not say, what an interpreter with all libraries takes."""
+    """Address space in use [bytes]; where the system does not report it, that of an interpreter with all libraries."""
     with suppress(OSError), open("/proc/self/statm") as stream:
         return int(stream.read().split()[0]) * resource.getpagesize()
     return 4 * 2**30

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kinetree.model.model import Model
 
 _FORMATS = {"mujoco": "MJCF", "mujocoinclude": "MJCF", "sdf": "SDF"}  # by root element; all others: URDF
-# By suffix: archives of MJCF files, and what opens a file whose root element cannot be determined.
+# By suffix: archives of MJCF files, and the root element assumed where it cannot be determined.
 _ARCHIVES = (".zip", ".mjz")
 _BY_SUFFIX = {".mjcf": "mujoco", ".sdf": "sdf", ".world": "sdf"}
 
@@ -38,10 +38,10 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
     ----------
     source : str or path
         A URDF, MJCF or SDF file, the text of one (it begins with ``<``), or a name of ``kinetree.data.robots()``. The
-        root element tells the format, whatever the file is called.
+        root element determines the format, whatever the name of the file.
     isolate : bool or kinetree.io.Isolation
         True: read the file in a child process with limits of time and memory (60 s and 4 GiB, or those given), so that
-        a file that nobody vouches for costs that process at most. The first such call takes half a second more.
+        an untrusted file ends that process at most. The first such call takes half a second more.
     **options
         Those of the format: see `load_urdf`, `load_mjcf`, `load_sdf`.
 
@@ -89,7 +89,7 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
     if suffix in _ARCHIVES:
         return _read("mujoco", path, options)
     root = None
-    with suppress(FileFormatError):  # a file that cannot be read is left to the reader, whose errors say more
+    with suppress(FileFormatError):  # a file that cannot be read is left to the reader, whose errors have more detail
         path = FileContent(path, read_bytes(path, _unreadable))
         root = _root_of(decode(path.content, _unreadable))
     root = root or _BY_SUFFIX.get(suffix)
@@ -117,7 +117,7 @@ def _repeatable(options: dict) -> dict:
 
 
 def _read(root: str | None, source: str | PathLike, options: dict) -> Model:
-    """Read with the reader of a root element; what no reader knows goes to that of URDF, which says what is wrong."""
+    """Read with the reader of a root element; unknown ones go to the URDF reader, which reports the fault."""
     form = _FORMATS.get(root, "URDF")
     reader: Callable = getattr(import_module(f"kinetree.io.{form.lower()}.read"), f"load_{form.lower()}")
     known = [p.name for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]

@@ -1,17 +1,17 @@
-"""Where the mesh files of a robot lie: package://, model://, file:// and plain names, as paths or reasons for a miss.
+"""Paths of a robot's mesh files: package://, model://, file:// and plain names, as paths or reasons for a miss.
 
 Only paths are computed here; no mesh is opened. A mesh that is not found costs a picture, never physics.
 
-What a name may reach:
+Files within reach of a name:
 
 * ``package://`` and ``model://`` name a file inside a package. A name that leaves it (``..``, a drive, a second
   absolute path, also percent-encoded) is refused, wherever it would lead.
-* Plain names and ``file://`` lead wherever they say, also upwards and to absolute paths: robot files beside a folder
-  of meshes need that. Whoever opens the meshes of a stranger's robot opens files that the stranger named.
+* Plain names and ``file://`` are followed as written, also upwards and to absolute paths: robot files beside a folder
+  of meshes need that. Opening the meshes of an untrusted robot opens the files that it names.
 * Links are followed, also out of a package: ``colcon build --symlink-install`` makes every mesh one.
 * Only regular files count: no folders, devices or pipes. Nothing is fetched, from no scheme and no other machine.
 
-``os.path`` asks for files where ``Path`` would raise: names too long for the system, folders closed to us.
+``os.path`` looks files up where ``Path`` would raise: names too long for the system, folders closed to us.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from urllib.parse import unquote
 from kinetree.files import read_ordinary
 from kinetree.once import once
 
-# Variables that hold lists of folders, and what lies between such a folder and the packages.
+# Variables that hold lists of folders, and the path between such a folder and the packages.
 ROS_VARIABLES = {"ROS_PACKAGE_PATH": "", "AMENT_PREFIX_PATH": "share"}
 GAZEBO_VARIABLES = {"GZ_SIM_RESOURCE_PATH": "", "IGN_GAZEBO_RESOURCE_PATH": "", "GAZEBO_MODEL_PATH": ""}
 
@@ -40,7 +40,7 @@ _MANIFEST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class MeshPath:
-    """What a mesh name stands for.
+    """The result of looking up a mesh name.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def as_folders(package_dirs: str | Path | Iterable[str | Path]) -> tuple[Path, .
 
 
 class MeshFinder:
-    """Finds the meshes of one robot; remembers packages and folders that it has seen.
+    """Finds the meshes of one robot; caches packages and folders.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ class MeshFinder:
     three come before those of ROS. In each folder, a package is a folder of that name, or the folder itself by its name
     or by ``<name>`` of its ``package.xml``. If no folder of that name holds the file, manifests up to four levels
     below ``package_dirs`` and ``ROS_PACKAGE_PATH`` are read. A name is tried as written, then with percent signs
-    decoded, then with backslashes as slashes. Case counts where the file system says so; the reason for a miss names a
-    file that differs in case alone. Relative names start at the robot file, then at ``package_dirs``.
+    decoded, then with backslashes as slashes. Case counts if the file system is case-sensitive; a miss names a
+    file that differs in case alone as its reason. Relative names start at the robot file, then at ``package_dirs``.
     """
 
     def __init__(
@@ -104,12 +104,12 @@ class MeshFinder:
         self.package_dirs = as_folders(package_dirs)
         self._environment = os.environ if environment is None else environment
         self._windows = windows
-        # Each folder is looked at once.
+        # Each folder is read once.
         self._roots, self._packages_below = once(self._search_roots), once(self._search_below)
         self._manifest_name, self._listing = once(_manifest_name), once(_listing)
 
     def find(self, name: str) -> MeshPath:
-        """The file that a mesh name stands for, or why there is none.
+        """The file of a mesh name, or the reason for a miss.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class MeshFinder:
         host, slash, path = rest.partition("/")
         if host.lower() in ("", "localhost") and slash:
             return self._plain(name, (path if self._windows and _DRIVE.match(path) else f"/{path}"))
-        # file://meshes/a.stl names the machine 'meshes'; what was meant is a relative path, or a drive.
+        # file://meshes/a.stl names the machine 'meshes'; a relative path was meant, or a drive.
         found = self._plain(name, rest)
         if found.path is not None:
             note = found.note or "a relative path is written without 'file://'"
@@ -185,7 +185,7 @@ class MeshFinder:
         return MeshPath(name, None, refused or missing)
 
     def _split(self, text: str) -> tuple[str, list[str], str]:
-        """Package, parts of the path inside it, and what is wrong with them."""
+        """Package, parts of the path inside it, and their fault."""
         parts = [part for part in text.split("/") if part]  # package:///name and name//rest are written too
         package = parts[0] if parts else ""
         if not package:
@@ -205,7 +205,7 @@ class MeshFinder:
         return package, inner, "" if inner else f"it names the package '{package}' and no file in it"
 
     def _homes(self, package: str, scheme: str) -> Iterator[tuple[Path, str]]:
-        """Folders that are the package, best first, with a note where the name alone does not say so."""
+        """Folders that are the package, best first, with a note where this does not follow from the name alone."""
         roots = self._roots(scheme)
         for root in roots:
             if os.path.isdir(root / package):

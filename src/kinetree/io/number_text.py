@@ -57,7 +57,7 @@ def central(
     ----------
     I : Inertia
     shift : tuple of 3 floats
-        What a reader adds to the center of mass, because the file's body has its origin there [m].
+        Offset that a reader adds to the center of mass, because the file's body has its origin there [m].
 
     Returns
     -------
@@ -138,7 +138,7 @@ def _settled(values, R, rotation, clean):
 
 
 def _same(R: np.ndarray, S: np.ndarray) -> bool:
-    """Whether two rotations agree once entries near 0 and +-1 are taken as exact, which is what models do."""
+    """Whether two rotations agree once entries near 0 and +-1 are taken as exact, as in models."""
     return np.array_equal(R, S) or np.array_equal(_snapped(R), _snapped(S))
 
 

@@ -1,4 +1,4 @@
-"""The options that all readers share: their choices, and the check of what a caller gave."""
+"""The options that all readers share: their choices, and the check of their values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a caller asked of `load_urdf`, `load_sdf` or `load_mjcf`, by the names that it has there."""
+    """Arguments of a call of `load_urdf`, `load_sdf` or `load_mjcf`, by their names there."""
 
     name: str | None = None
     floating_base: bool | None = None

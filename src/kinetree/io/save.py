@@ -31,9 +31,9 @@ def save(
     path : str or path
         The file; an existing one is overwritten.
     format : {"urdf", "mjcf"}, optional
-        Default: what the suffix says: .urdf, or .xml and .mjcf for MJCF.
+        By default from the suffix: .urdf, or .xml and .mjcf for MJCF.
     unsupported : {"raise", "drop"}
-        What to do with features that the format does not support: refuse the model, or leave them out and report them.
+        Treatment of features that the format does not support: refuse the model, or leave them out and report them.
     meshes : {"keep", "relative", "drop"}
         Names of mesh files: as the model holds them (where they were found), relative to the written file, or no
         meshes at all.
@@ -43,18 +43,18 @@ def save(
     Returns
     -------
     Report
-        What was left out, and what is written in another form.
+        Features that were left out, and those written in another form.
 
     Raises
     ------
     UnsupportedError
         If the format does not support features of the model, naming them all; or for an unknown suffix.
     FileWriteError
-        If the file cannot be written; what was there is unchanged.
+        If the file cannot be written; an existing file is unchanged.
 
     Notes
     -----
-    *Identities* Reading the file gives the model again, but for what the report says: ``structure()``, numbers to 1e-14
+    *Identities* Reading the file gives the model again, but for the report's changes: ``structure()``, numbers to 1e-14
     of their size, names, frames, shapes. Writing that once more gives the same text.
 
     Examples
@@ -84,6 +84,6 @@ def _format(path: Path, format: str | None) -> str:
         return SUFFIXES[path.suffix.lower()]
     raise UnsupportedError(
         f"{path}: the suffix {path.suffix!r} names no format that kinetree writes; known: {', '.join(SUFFIXES)}, or "
-        "say format='urdf' or 'mjcf'",
+        "give format='urdf' or 'mjcf'",
         file=str(path),
     )

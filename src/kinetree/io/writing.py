@@ -1,4 +1,4 @@
-"""What the writers of all formats share: elements, unsupported features, names of mesh files, the order of bodies."""
+"""Parts shared by the writers of all formats: elements, unsupported features, names of mesh files, order of bodies."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class UnsupportedFeatures:
     form : str
         Name of the format, for messages.
     unsupported : {"raise", "drop"}
-        What ``report`` does if anything was left out.
+        Action of ``report`` if anything was left out.
     """
 
     def __init__(self, model, form: str, unsupported: str) -> None:
@@ -87,7 +87,7 @@ class UnsupportedFeatures:
                 self.add(kind, repr(part.name))
 
     def refuse(self, message: str, **values) -> UnsupportedError:
-        """The error for what cannot even be left out."""
+        """The error for features that cannot even be left out."""
         return UnsupportedError(
             f"model {self.model.name!r} cannot be written as {self.form}: {message}", format=self.form, **values
         )
@@ -151,7 +151,7 @@ class MeshNames:
 
 
 def attachments(model) -> list[list[Frame | int]]:
-    """What every body carries, its further frames and its children, in an order that keeps both lists of the model.
+    """Further frames and children of every body, in an order that keeps both lists of the model.
 
     Returns
     -------

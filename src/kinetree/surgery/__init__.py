@@ -1,7 +1,7 @@
 """Functions that make models out of models: submodels, attachments, locked joints, other roots, other names.
 
 Every function takes frozen models and returns a new one, on which the same calls work; frames keep their names, and
-``model.report`` says what was left out.
+``model.report`` lists all that was left out.
 """
 
 from kinetree.surgery.bases import reroot, with_base

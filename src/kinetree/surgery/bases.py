@@ -1,4 +1,4 @@
-"""How a robot stands on the world: fixed, floating, in the plane; and which of its bodies is the base."""
+"""The base of a robot: fixed, floating or planar; and the choice of its body."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ def with_base(
     ----------
     model : Model
     joint : {"fixed", "floating", "planar"} or Joint
-        What connects the base to the world.
+        Joint between the base and the world.
     name : str
         Name of this joint.
     base : str, optional
         The base: a body that hangs on the world, whose joint is replaced, or a frame of the world, which becomes the
         body that holds everything welded to the world. By default the only body on the world if its joint is free,
-        planar or fixed; else what is welded to the world, in the frame of its first link.
+        planar or fixed; else all parts welded to the world, in the frame of its first link.
     placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-        Where the joint is in the world [m, rad]: where the base is when the joint is in its neutral position. By
-        default where the base's joint was.
+        Pose of the joint in the world [m, rad]: that of the base when the joint is in its neutral position. By
+        default that of the base's joint.
 
     Returns
     -------
     Model
-        Endless planes and bodies that float by themselves stay on the world. The report says what became the base.
+        Endless planes and bodies that float by themselves stay on the world. The report names the new base.
 
     Raises
     ------
     UnknownNameError
     TopologyError
-        If it is not clear what the base is.
+        If the base is ambiguous.
     ModelError
         If nothing is welded to the world that could move.
 
     Notes
     -----
-    *Identities* A floating base that is locked is a fixed one. For a URDF file, the result is what
-    ``load(..., floating_base=True)`` gives.
+    *Identities* A floating base that is locked is a fixed one. For a URDF file, the result is that of
+    ``load(..., floating_base=True)``.
 
     Examples
     --------
@@ -106,15 +106,15 @@ def reroot(
     body : str
         The new base.
     joint : Joint, optional
-        What connects it to the world. By default ``Free()`` if the old base was free, else ``Fixed()``.
+        Joint to the world. By default ``Free()`` if the old base was free, else ``Fixed()``.
     name : str, optional
         Name of that joint; by default that of the old free joint, or "root_joint".
     base : str, optional
         For a robot on the world: the frame of the world that becomes the body which holds all that was welded there;
         by default that of its first link.
     placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-        Where the joint is in the world [m, rad]. By default where the old free joint was, or, for a robot on the
-        world, where the body was in the neutral position.
+        Pose of the joint in the world [m, rad]. By default that of the old free joint, or, for a robot on the
+        world, of the body in the neutral position.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def _root_name(editor: ModelEditor, wish: str, replaced: str, what: str) -> str:
     Raises
     ------
     DuplicateNameError
-        The caller asked for a name that another joint has.
+        The requested name belongs to another joint.
     """
     name = editor.free_joint_name(wish, replaced)
     if name != wish and wish != ROOT_JOINT:
@@ -192,7 +192,7 @@ def _root_name(editor: ModelEditor, wish: str, replaced: str, what: str) -> str:
 
 
 def _base(editor: ModelEditor, model: Model, base: str | None, joints: tuple[type, ...], moves: bool) -> str:
-    """The body that is the base; made of what is welded to the world if there is none."""
+    """The body that is the base; made of the parts welded to the world if there is none."""
     roots = editor.roots()
     if base is None:
         kind = editor._bodies[roots[0]].joint if len(roots) == 1 else None
@@ -201,7 +201,7 @@ def _base(editor: ModelEditor, model: Model, base: str | None, joints: tuple[typ
         several = [root for root in roots if isinstance(editor._bodies[root].joint, joints)]
         if several:
             fault = f"model {model.name!r} has {len(roots)} bodies on its world ({', '.join(roots[:6])})"
-            raise TopologyError(f"{fault}, so its base is not clear; say base={several[0]!r}", roots=roots)
+            raise TopologyError(f"{fault}, so its base is not clear; give base={several[0]!r}", roots=roots)
     elif base in roots:
         return base
     elif base in editor._bodies:

@@ -15,7 +15,7 @@ from kinetree.surgery.position import position, world_transforms
 
 @checked(model=a_model, root=a_name, joint=a_joint, tips=some_names)
 def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tips: str | Iterable[str] = ()) -> Model:
-    """A body and what it carries, as a model of its own.
+    """A body and all that it carries, as a model of its own.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tip
     root : str
         The body at the root.
     joint : Joint, optional
-        What connects the root to the world. By default its own joint: its parent stands still. ``Fixed()`` welds it,
+        Joint between the root and the world. By default its own joint: its parent stands still. ``Fixed()`` welds it,
         ``Free()`` lets it float.
     q : (nq,) array, optional
         Position of the whole model at which the parent is held (and the root is put, with another joint) [rad or m];
@@ -34,8 +34,8 @@ def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tip
     Returns
     -------
     Model
-        Frames, shapes, couplings, equipment and keyframes that lie within stay. What crossed the cut is in the report,
-        "dropped" where it is physics. What was welded to the world is left out.
+        Frames, shapes, couplings, equipment and keyframes inside stay. All that crossed the cut is in the report,
+        "dropped" where it is physics. Parts welded to the world are left out.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def prune(model: Model, bodies: str | Iterable[str]) -> Model:
     Returns
     -------
     Model
-        The rest as it was. What crossed the cut is in the report, "dropped" where it is physics.
+        The rest as it was. All that crossed the cut is in the report, "dropped" where it is physics.
 
     Raises
     ------

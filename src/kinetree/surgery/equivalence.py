@@ -31,7 +31,7 @@ FORMS = ("inertia", "moments")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simplification:
-    """What became simpler.
+    """A model before and after its simplification.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Si
     -------
     model : Model
         Its inertias need not be those of bodies: masses are zero or negative. Mass matrix, bias forces and everything
-        in joint coordinates are those of ``model``; so are kinetic energy and momentum. What bodies on the world gave
-        up is gone: center of mass, total mass and the zero of potential energy change then.
+        in joint coordinates are those of ``model``; so are kinetic energy and momentum. If bodies on the
+        world lose parameters, center of mass, total mass and the zero of potential energy change.
     report : Simplification
 
     Raises
@@ -171,7 +171,7 @@ def _inertia(m: float, x: float, y: float, z: float, *P: float) -> Inertia:
 
 
 def _zeros(I: Inertia, form: str) -> int:
-    """How many of the ten parameters are zero."""
+    """The number of zeros among the ten parameters."""
     return sum(x == 0.0 for x in (_moments(I) if form == "moments" else (I.m, *I.h, *I.I)))
 
 
@@ -201,7 +201,7 @@ def _without(I: Inertia, parts: Mapping[str, float], form: str) -> Inertia:
 
 @checked(model=a_model)
 def base_parameter_count(model: Model) -> int:
-    """How many combinations of inertial parameters the joint forces of a floating mechanism depend on.
+    """Number of combinations of inertial parameters on which joint forces of a floating mechanism depend.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def base_parameter_count(model: Model) -> int:
     Returns
     -------
     int
-        The sum over all bodies of 10 less the number of moments that their joint does not feel: 7 for a body on a
+        The sum over all bodies of 10 less the number of moments without effect on their joint: 7 for a body on a
         revolute joint, 4 on a prismatic, 9 on a spherical and 10 on a free one. A mechanism on a fixed base has fewer,
         because its first joints do not move in all directions: then this is an upper bound.
 
@@ -237,7 +237,7 @@ def base_parameter_count(model: Model) -> int:
 
 @checked(model=a_model, floating=a_truth_value)
 def augmented_bodies(model: Model, *, floating: bool | None = None) -> tuple[Inertia, ...]:
-    """Each body with particles at its joints that carry the masses beyond them.
+    """Each body with particles at its joints that represent the distal masses.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def augmented_bodies(model: Model, *, floating: bool | None = None) -> tuple[Ine
         floating = len(roots) == 1 and model.joints[roots[0]].nv == 6
     if floating and len(roots) != 1:
         fault = f"augmented_bodies: model {model.name!r} has {len(roots)} bodies on its world"
-        raise ModelError(f"{fault}, so it does not float as one; say floating=False", roots=roots)
+        raise ModelError(f"{fault}, so it does not float as one; give floating=False", roots=roots)
     first = roots[0] if floating else None
     rng = np.random.default_rng(0)  # a joint that moves its point does so at random positions
     beyond = [0.0] * model.nb

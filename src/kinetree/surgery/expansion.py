@@ -23,9 +23,9 @@ def expand_gears(model: Model) -> Model:
     Returns
     -------
     Model
-        Bodies and joints have the rotors' names and follow the others; the stators have lost what is theirs. The
+        Bodies and joints have the rotors' names and follow the others; the stators no longer contain them. The
         complete dynamics are the same, with the rotors' joints following: ``apply_couplings`` sets them. So is every
-        algorithm of the bare tree that knows no rotors, on a tree that has more freedoms.
+        algorithm of the bare tree without rotors, on a tree that has more freedoms.
 
     Raises
     ------

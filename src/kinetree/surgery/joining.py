@@ -1,4 +1,4 @@
-"""One robot on another, and payloads: what is added to a model."""
+"""Additions to a model: one robot on another, and payloads."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def attach(
     Parameters
     ----------
     model : Model
-        What carries.
+        The model that carries the other.
     other : Model
-        What is carried.
+        The model that is carried.
     at : str
         Frame or body of ``model`` to which ``other`` is attached.
     placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
@@ -58,7 +58,7 @@ def attach(
     Model
         The bodies of ``model``, then those of ``other``. The base is a frame (with a joint of freedoms, a body) named
         after ``other`` and "world" if it was its world. Keyframes of one name are one state. Gravity is that of
-        ``model``. What was left behind is in the report.
+        ``model``. Parts left out are in the report.
 
     Raises
     ------
@@ -148,14 +148,14 @@ def add_payload(model: Model, at: str, mass: float, com: Sequence[float] = (0.0,
 
 
 def _base(guest: ModelEditor, other: Model, prefix: str, free_base: str) -> tuple[str, str]:
-    """The body that stands for the base of a guest, and a name for its joint."""
+    """The base body of a guest, and a name for its joint."""
     roots = guest.roots()
     free = [name for name in roots if isinstance(guest._bodies[name].joint, Free)]
     if free and free_base == "replace":
         if len(roots) > 1:
             fault = f"model {other.name!r} has {len(roots)} bodies on its world, of which {free[0]!r} is free"
             repair = "submodel() takes one of them, free_base='keep' all"
-            raise TopologyError(f"attach: {fault}, so it is not clear what is to be attached; {repair}", roots=roots)
+            raise TopologyError(f"attach: {fault}, so the body to attach is not clear; {repair}", roots=roots)
         [base] = roots
         left = [*guest.frames_on(WORLD), *(shape.name or shape.kind for shape in guest._world_geometry)]
         if left:

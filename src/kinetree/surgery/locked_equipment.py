@@ -1,4 +1,4 @@
-"""What equipment becomes when joints are locked: constants leave tendon lengths and polynomials, drives lose their use.
+"""Equipment of locked joints: constants leave tendon lengths and polynomials, drives are removed.
 
 A *shift* is the constant by which a tendon's length was longer before its locked joints left it; every number that is
 compared with that length moves with it.
@@ -28,7 +28,7 @@ def locked_equipment(equipment: Equipment, positions: Mapping[str, Sequence[floa
     positions : mapping of joint name to sequence of float
         [rad or m].
     note : callable
-        Takes level, place and message of what the report shall say.
+        Takes level, place and message of an entry of the report.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def _equality(c: Equality, positions, constant, shifts, note: Note) -> tuple:
         c = replace(c, master=None, coefficients=(value,), master_reference=0.0)
     if c.follower not in known:
         held = c.follower_reference + sum(c.coefficients)
-        note("info", "lock", f"{c} holds it at {held:.6g}: what it followed is locked")
+        note("info", "lock", f"{c} holds it at {held:.6g}: its master is locked")
         return (c,)
     y = known[c.follower] - c.follower_reference
     if c.master is None:
@@ -104,7 +104,7 @@ def _solved(c: Equality, y: float, note: Note) -> tuple:
     if c1 != 0.0 and not any(higher):
         x = (y - c0) / c1
         held = replace(c, follower=c.master, master=None, coefficients=(x,), follower_reference=c.master_reference)
-        note("info", "lock", f"{held} holds it at {c.master_reference + x:.6g}: what follows it is locked")
+        note("info", "lock", f"{held} holds it at {c.master_reference + x:.6g}: its follower is locked")
         return (held,)
     if not c.active:
         note("info", "lock", f"{c}, which is switched off, is left out: {c.follower!r} is locked")

@@ -16,7 +16,7 @@ from kinetree.surgery.position import CONSISTENT, joint_position
 
 @checked(model=a_model, joints=some_names)
 def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Model:
-    """Joints that stand still: their bodies become one with what carries them.
+    """Joints that stand still: their bodies become one with the bodies that carry them.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Mo
     Returns
     -------
     Model
-        The bodies on locked joints are frames of what carries them, by the same names. Damping, friction, springs,
+        The bodies on locked joints are frames of their carrying bodies, of the same names. Damping, friction, springs,
         armatures, limits and drives of locked joints are gone; tendon lengths are measured without the constant part
-        of locked joints. The report says what was locked, and which positions are beyond limits.
+        of locked joints. The report lists locked joints and positions beyond limits.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Mo
 
 @checked(model=a_model)
 def merge_fixed(model: Model) -> Model:
-    """A model whose bodies on fixed joints are frames of what carries them.
+    """A model whose bodies on fixed joints are frames of the bodies that carry them.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def merge_fixed(model: Model) -> Model:
     Returns
     -------
     Model
-        With the same dynamics; frames keep their names, ``model.welded`` knows the joints.
+        With the same dynamics; frames keep their names, ``model.welded`` lists the joints.
 
     Notes
     -----

@@ -22,7 +22,7 @@ class ModelEditor(ModelBuilder):
     """
 
     def result(self) -> Model:
-        """The model that the records now describe; fixed joints stay what they are."""
+        """The model that the records now describe; fixed joints stay as they are."""
         return self.build(merge_fixed=False)
 
     # Questions -------------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class ModelEditor(ModelBuilder):
     # Steps -----------------------------------------------------------------------------------------------------------
 
     def absorb(self, name: str, q: Sequence[float] = ()) -> None:
-        """Weld a body to its parent, its joint at position q: what it carries becomes the parent's."""
+        """Weld a body to its parent, its joint at position q: all that it carries becomes the parent's."""
         body = self._bodies.pop(name)
         X, parent = body.joint.transform(q) @ body.X, body.parent
         self._give_inertia(parent, X.inverse_apply(body.inertia))
@@ -93,7 +93,7 @@ class ModelEditor(ModelBuilder):
             self._frames[frame] = (name, self._frames[frame][1] @ back)
 
     def embody_world(self, name: str, joint_name: str, X: Transform | None = None) -> None:
-        """Make a body of what is welded to the world, still fixed there, in coordinates that X leads to.
+        """Make a body of the parts welded to the world, still fixed there, in coordinates that X leads to.
 
         Free bodies stay on the world, and so do endless planes, which are its floors.
         """
@@ -117,20 +117,20 @@ class ModelEditor(ModelBuilder):
             body.parent, body.X = name, body.X @ back
 
     def set_joint(self, name: str, joint: Joint, joint_name: str, X: Transform) -> None:
-        """Hang a body on the same parent by another joint, without armature, friction, springs and limits."""
+        """Place a body on the same parent by another joint, without armature, friction, springs and limits."""
         body = self._bodies[name]
         self.forget_joint(body.joint_name)
         body.joint, body.joint_name, body.X, body.data = joint, joint_name, X, {}
         self._joint_names[joint_name] = name
 
     def forget_joint(self, joint_name: str) -> None:
-        """Take out what refers to a joint that is replaced."""
+        """Take out references to a joint that is replaced."""
         self._lock_gears(joint_name, "its joint is replaced")
         del self._joint_names[joint_name]
         self._cut_references(frames=(), joints=(joint_name,))
 
     def cut(self, bodies: Collection[str]) -> None:
-        """Leave bodies out, with their joints, frames, shapes and equipment; the report says what crossed the cut."""
+        """Leave bodies out, with their joints, frames, shapes and equipment; the report lists all that crossed it."""
         bodies = set(bodies)
         if not bodies:
             return
@@ -147,7 +147,7 @@ class ModelEditor(ModelBuilder):
             del self._joint_names[joint]
 
     def clear_world(self) -> None:
-        """Leave out what is welded to the world."""
+        """Leave out all that is welded to the world."""
         frames = self.frames_on(WORLD)
         self._cut_references(frames, ())
         self._frames = {name: frame for name, frame in self._frames.items() if name not in frames}
@@ -186,7 +186,7 @@ class ModelEditor(ModelBuilder):
     def _cut_rotors(self, bodies: Collection[str], joints: Collection[str]) -> None:
         """Leave out the rotors of joints that go, and those in bodies that go.
 
-        A joint of a cut stands still, and so does what supports it: its rotors do not turn but with the joint.
+        A joint of a cut stands still, and so does its support: its rotors do not turn but with the joint.
         """
         gears, self._gears = self._gears, []
         for joint, on, rotor in gears:
@@ -210,14 +210,14 @@ class ModelEditor(ModelBuilder):
         return self._world_geometry if name == WORLD else self._bodies[name].geometry
 
     def _drop_forces(self, step: str, frames: Collection[str], joints: Collection[str]) -> None:
-        """Take out force elements that need what goes."""
+        """Take out force elements that need removed parts."""
         for force in self._forces:
             if lost := [*({*force.frames} & {*frames}), *({*force.joints} & {*joints})]:
                 self.note("dropped", step, f"force element {force.name!r}: {_listed(lost)} not there any more")
                 self._forces = [other for other in self._forces if other is not force]
 
     def _cut_references(self, frames: Collection[str], joints: Collection[str]) -> None:
-        """Take out couplings and equipment that need what goes; report those that also need what stays."""
+        """Take out couplings and equipment that need removed parts; report those that also need remaining ones."""
         going = set(joints)
         for c in self._constraints:
             lost = [name for name in c.joints if name in going]
@@ -227,7 +227,7 @@ class ModelEditor(ModelBuilder):
         self._drop_forces("cut", frames, joints)
         stay_frames = [name for name in self.frame_names() if name not in frames]
         stay_joints = [name for name in self.joint_names() if name not in going]
-        rest = self.equipment.missing(frames, joints)  # what does not live on the lost part alone
+        rest = self.equipment.missing(frames, joints)  # equipment that is not on the removed part alone
         for piece, names in self.equipment.missing(stay_frames, stay_joints).items():
             if piece in rest:
                 level = "dropped" if piece in self.equipment.unsupported else "info"

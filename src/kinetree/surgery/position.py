@@ -1,4 +1,4 @@
-"""Where the bodies of a model are at a position, for surgery: checked positions and world transforms."""
+"""Poses of a model's bodies at a position, for surgery: checked positions and world transforms."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ class StateMap:
                 for i, loop in self._loops:
                     X_P, X_S = self._ends(loop, X_0)
                     p, s = (self.source.frame(name).body for name in (loop.predecessor, loop.successor))
-                    # World transforms take twists to both frames; the difference is what the joint does.
+                    # World transforms take twists to both frames; the difference is the joint's motion.
                     V_J = X_S @ (X_0[s].inverse_apply(V[s]) - X_0[p].inverse_apply(V[p]))
                     position = joint_coordinates(loop.joint, X_S @ X_P.inverse(), f"loop joint {loop.name!r}")
                     out[(*index, self.target.v_slice[i])] = _nearest(loop.joint, position, V_J)
@@ -301,7 +301,7 @@ def joint_coordinates(joint: Joint, X: Transform, what: str) -> list[float]:
     Raises
     ------
     ModelError
-        If the joint cannot reach X: what remains is more than 1e-6 rad or m.
+        If the joint cannot reach X: the remainder is more than 1e-6 rad or m.
 
     Notes
     -----

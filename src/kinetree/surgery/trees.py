@@ -50,7 +50,7 @@ def retree(
     tree : SpanningTree, optional
         A tree of ``MechanismGraph.of(model)``; then the options above are not used.
     unsupported : {"raise", "drop"}
-        What to do if a chord loses data (armature, soft stops), couplings or equipment: ``"drop"`` reports it.
+        Treatment of a chord that loses data (armature, soft stops), couplings or equipment: ``"drop"`` reports it.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def retree(
     ------
     UnknownNameError, TopologyError
     ModelError
-        If a joint that becomes a chord has, or is referred to by, what only tree joints can.
+        If a joint that becomes a chord has data, or is referred to in ways, that only tree joints support.
 
     Notes
     -----
@@ -140,14 +140,14 @@ def _links(model: Model) -> dict[str, Link]:
 
 
 def _says_something(body, what: str, values: np.ndarray) -> bool:
-    """Whether data of a joint differ from what a joint without them has."""
+    """Whether data of a joint differ from those of a joint without them."""
     if what == "spring_reference":
         return bool(np.any(body.data["stiffness"]))
     return bool(np.any(np.isfinite(values) if what in LIMITS else values))
 
 
 def _users(model: Model, joint: str) -> list[str]:
-    """What refers to a joint of the tree, keyframes left out."""
+    """References to a joint of the tree, keyframes left out."""
     users = [f"the {c}" for c in model.constraints if joint in c.joints]
     equipment = dataclasses.replace(model.equipment, keyframes=())
     frames = [frame.name for frame in model.frames]
@@ -172,7 +172,7 @@ def _record(editor: ModelEditor, link: Link, model: Model, unsupported: str) -> 
 
 
 def _forget(editor: ModelEditor, model: Model, closed: list[str], unsupported: str) -> None:
-    """Take out what refers to joints that leave the tree, or refuse."""
+    """Take out references to joints that leave the tree, or refuse."""
     for name in closed:
         if (users := _users(model, name)) and unsupported == "raise":
             message = (

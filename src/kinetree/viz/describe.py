@@ -23,7 +23,7 @@ def as_data(model) -> dict:
     Returns
     -------
     dict
-        ``name, nb, nq, nv, mass`` (of what moves) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
+        ``name, nb, nq, nv, mass`` (of moving bodies) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
         [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``rotors``, ``loops``,
         ``constraints`` (the others), ``equalities``, ``tendons``, ``actuators`` (``forces``: those without a control),
         ``keyframes``, ``unsupported`` (refused by the complete dynamics), ``report``.
@@ -123,7 +123,7 @@ def _equipment(model) -> list[str]:
 
 
 def _of_actuators(actuators) -> str:
-    """How many of the actuators are muscles, and how many motors, which exert nothing without a control."""
+    """Numbers of muscles and of motors among the actuators; motors exert nothing without a control."""
     muscles, motors = (sum(getattr(a, kind) for a in actuators) for kind in ("is_muscle", "is_motor"))
     parts = [f"{n} {kind}{'s' if n > 1 else ''}" for n, kind in ((muscles, "muscle"), (motors, "motor")) if n]
     return f", of which {' and '.join(parts)}" if parts else ""

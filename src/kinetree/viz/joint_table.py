@@ -37,7 +37,7 @@ _HILL = [
     [(0.6 * i - 0.9, 0.6 * k - 0.9, _BUMP[i] + _BUMP[k], 0.6 - 0.4 * k, 0.4 * i - 0.6, 0.0) for k in range(4)]
     for i in range(4)
 ]
-# Kinds whose first example in the battery of tests is not the one to look at.
+# Kinds whose first example in the battery of tests is not the typical one.
 _TYPICAL = {
     "spherical_euler": SphericalEuler("zyx"),
     "composite": Composite((Revolute(), Prismatic((1, 0, 0)))),
@@ -51,7 +51,7 @@ _TYPICAL = {
 
 @dataclass(frozen=True, slots=True)
 class JointKind:
-    """What one kind of joint is.
+    """Properties of one kind of joint.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pictures of joints: where the successor frame goes along each coordinate."""
+"""Pictures of joints: the path of the successor frame along each coordinate."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _some_joints(what: str, value: object) -> None:
 
 @checked(joints=_some_joints, columns=a_count, **OUTPUT)
 def joint_gallery(joints=None, *, columns: int = 5, path=None, show: bool = False):
-    """Draw all kinds of joints, one panel for each; see `plot_joint` for what is what.
+    """Draw all kinds of joints, one panel for each; `plot_joint` explains the symbols.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def courses(joint: Joint) -> tuple[np.ndarray, np.ndarray, list[Course]]:
 
 
 def _range(joint: Joint) -> tuple[list[float], np.ndarray]:
-    """A position in the middle, and how far to go from it along each velocity: what random positions cover."""
+    """A position in the middle, and the distance from it along each velocity: the range of random positions."""
     reach = np.array([0.8 if unit == "rad/s" else 0.7 for unit in joint.velocity_units])
     if joint.nq != joint.nv or not joint.nv:
         return joint.neutral(), reach

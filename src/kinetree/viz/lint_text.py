@@ -1,4 +1,4 @@
-"""What lint found, as text for a terminal and as JSON for other programs."""
+"""Findings of lint, as text for a terminal and as JSON for other programs."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ from kinetree.viz.style import (
 )  # fmt: skip
 
 CURVES_PER_PANEL = 6
-# What the rows of a joint with several coordinates show.
+# Contents of the rows of a joint with several coordinates.
 PARTS = {
     ("q", "m"): "position", ("q", "rad"): "angle",
     ("v", "m/s"): "linear velocity", ("v", "rad/s"): "angular velocity",
     ("a", "m/s^2"): "linear acceleration", ("a", "rad/s^2"): "angular acceleration",
     ("tau", "N"): "force", ("tau", "N m"): "moment",
 }  # fmt: skip
-# Coordinates are named after their velocities "vx", "wx": what forces and accelerations along them are called.
+# Coordinates are named after their velocities "vx", "wx": the names of forces and accelerations along them.
 SYMBOLS = {"tau": {"v": "f", "w": "n"}, "a": {"v": "dv", "w": "dw"}}
 TITLES = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "force"}
 QUANTITIES = (*TITLES, "energy")

@@ -131,7 +131,7 @@ def plot_path(run, frames, views=None, path=None, show: bool = False):
 
 @checked(run=a_run, joints=some_names, **OUTPUT)
 def plot_power(run, joints=None, path=None, show: bool = False):
-    """Draw the power of every source, and what the joint forces give at each joint.
+    """Draw the power of every source, and that of the joint forces at each joint.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def plot_energy_balance(run, path=None, show: bool = False):
         middle.legend(**BESIDE)
         middle.set_title("work of every source since the start")
         filled(below, balance.time, balance.remainder)
-        below.set(title="what no source explains", ylabel="remainder [J]", xlabel="time [s]")
+        below.set(title="unexplained part", ylabel="remainder [J]", xlabel="time [s]")
         figure.align_ylabels()
     return figure
 

@@ -12,7 +12,7 @@ from kinetree.arguments import a_path, a_truth_value, choice, of_kind
 from kinetree.errors import UnsupportedError
 from kinetree.files import replacing
 
-# Okabe and Ito's colors, which color-blind readers can tell apart, without the yellow that vanishes on white.
+# Okabe and Ito's colors, which color-blind readers can distinguish, without the yellow that vanishes on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 INK, GRID = "#333333", "#E6E6E6"
 NEAR = 0.1  # of the range between two limits: the limit is drawn where a curve comes so close
@@ -33,12 +33,12 @@ OPEN = {"marker": "o", "linestyle": "", "markerfacecolor": "white", "markersize"
 DOT = {"marker": "o", "linestyle": "", "markersize": 4.5}  # where it ends
 
 OUTPUT = {"path": a_path, "show": a_truth_value}
-"""Checks of what all pictures take, for `kinetree.arguments.checked`."""
+"""Checks of arguments that all pictures take, for `kinetree.arguments.checked`."""
 a_run = of_kind("Trajectory, as kt.simulate gives it", "coordinates", "model_name", "time")
 
 
 def some_limits(what: str, value: object) -> None:
-    """Which limits are drawn."""
+    """The choice of limits to draw."""
     choice("choice", value, ("near", "all", "none"), "limits= of a plot")
 
 
@@ -67,7 +67,7 @@ def drawing(size: tuple[float, float], title: str, path=None, show: bool = False
 
 
 def new_figure(size: tuple[float, float], show: bool, **options):
-    """A figure [inch] with options of matplotlib's; only what is to be shown has a window and is known to pyplot."""
+    """A figure [inch] with options of matplotlib's; only one that is shown has a window and is registered in pyplot."""
     if show:
         import matplotlib.pyplot as plt
 

@@ -1,4 +1,4 @@
-"""What is legal and probably not meant: one function per question, over the facts of any robot.
+"""Checks for legal input that is probably not meant: one function per question, over the facts of any robot.
 
 The thresholds were chosen on about 180 public robots, so that a sound robot has no warning.
 """
@@ -20,7 +20,7 @@ FAR = 10.0  # [m]
 FAR_OUTSIDE = 0.5  # of the diagonal of the shapes' box
 LARGE_GYRATION = 1.5  # of the diagonal; a uniform box has at most 0.29, its mass in two corners 0.5
 SMALL_GYRATION = 0.02  # of the diagonal; a uniform box has at least 0.2
-NO_SHAPE_GYRATION = 5.0  # [m], where no shape tells the size
+NO_SHAPE_GYRATION = 5.0  # [m], where no shape gives the size
 ANGLE_SHOWS = 1e-5  # [rad]
 ANGLE_EXACT = 1e-9  # [rad]
 WIDEST = 4.0 * math.pi * 1.001  # [rad]
@@ -41,7 +41,7 @@ def check(facts: Facts, *, meshes: bool = False) -> list[Finding]:
     found: list[Finding] = []
     for question in (_masses, _joints, _mass_ratios, _angles, _shapes, _names, _materials):
         found += [_finding(facts, *each) for each in question(facts)]
-    # The inertia of a link that is fixed to a moving one is a small share of what moves: PR2 has 75 such placeholders.
+    # The inertia of a link that is fixed to a moving one is a small share of the total: PR2 has 75 such placeholders.
     fixed = {joint.child for joint in facts.joints.values() if not joint.freedoms and joint.parent is not None}
     for body in facts.bodies.values():
         level = "info" if body.name in fixed else None
@@ -66,7 +66,7 @@ def _masses(facts: Facts) -> Iterator[Found]:
 
 
 def _mass_ratios(facts: Facts) -> Iterator[Found]:
-    """Compare what moves as one piece with the piece that carries it."""
+    """Compare the mass of each rigid piece with that of the piece that carries it."""
     piece: dict[str, str] = {name: name for name in facts.bodies}
     mass = {name: body.mass or 0.0 for name, body in facts.bodies.items()}
     unknown = {name for name, body in facts.bodies.items() if body.mass is None}
@@ -104,7 +104,7 @@ def _inertia_and_shapes(body: BodyFacts, meshes: bool) -> Iterator[Found]:
     diagonal = math.inf if box is None else float(np.linalg.norm(box[1] - box[0]))
     ones = bool(np.array_equal(np.diag(body.I), np.ones(3)))
     if ones and gyration > min(0.5 * diagonal, 0.5):
-        repair = "give the moments of the body; a mesh or a CAD program tells them"
+        repair = "give the moments of the body; a mesh or a CAD program computes them"
         yield "placeholder-inertia", body.place, f"{about}; is the 1 a placeholder?", repair
     elif gyration > (NO_SHAPE_GYRATION if box is None else LARGE_GYRATION * diagonal):
         size = "" if box is None else f", and its shapes are {diagonal:.2g} m across"
@@ -131,7 +131,7 @@ def _box(body: BodyFacts, meshes: bool, unread: list[str]) -> tuple[np.ndarray, 
     try:
         corners = [bounding_box(shape) for shape in body.shapes]
     except MissingDependencyError as error:
-        if getattr(error, "package", None) == "trimesh":  # what the option needs
+        if getattr(error, "package", None) == "trimesh":  # needed by the option
             raise
         unread.append(str(error))
         return None
@@ -145,7 +145,7 @@ def _box(body: BodyFacts, meshes: bool, unread: list[str]) -> tuple[np.ndarray, 
 
 def _joints(facts: Facts) -> Iterator[Found]:
     for message, place in facts.idle:
-        yield "zero-effort", place, message, "write what the drive has; programs differ on 0"
+        yield "zero-effort", place, message, "write the effort limit of the drive; programs differ on 0"
     for joint in facts.joints.values():
         far = math.sqrt(sum(x * x for x in joint.offset))
         if far > FAR and joint.parent is not None:

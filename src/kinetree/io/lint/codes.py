@@ -1,4 +1,4 @@
-"""The codes of lint's findings, by level. docs/lint.md says what each of them means.
+"""The codes of lint's findings, by level. docs/lint.md explains each of them.
 
 A code is the same in all releases; new ones may come.
 """

@@ -1,4 +1,4 @@
-"""What lint's checks look at: bodies and joints in plain numbers, whatever format or model they come from."""
+"""Input of lint's checks: bodies and joints in plain numbers, from any format or model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Place:
 
     @classmethod
     def of(cls, node: Node) -> Place:
-        """Where an element stands."""
+        """The place of an element."""
         return cls(node.line, node.path, node.document.file)
 
 
@@ -67,7 +67,7 @@ class JointFacts:
 
 @dataclass(frozen=True, slots=True)
 class AngleFacts:
-    """The numbers in a file that turn something ("joint 'knee'"), in radians, or in degrees where the file says so."""
+    """The angles in a file of one thing ("joint 'knee'"), in radians, or in degrees if the file has them."""
 
     what: str
     values: tuple[float, ...]
@@ -77,7 +77,7 @@ class AngleFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All bodies and joints of a robot by name, and what only the file knows.
+    """All bodies and joints of a robot by name, and facts that only the file contains.
 
     ``joints`` stand parents first. ``names``: groups (kind, name, place) whose names must differ clearly.
     ``materials``: defined name to (place, whether it is used). ``idle``: drives that can do nothing, in words.

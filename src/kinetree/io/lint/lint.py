@@ -1,4 +1,4 @@
-"""``lint``: everything that is wrong with a robot file, and what is probably not meant, at once.
+"""``lint``: all errors in a robot file, and legal input that is probably not meant, at once.
 
 The reader of the format first, then the checks that all formats share.
 """
@@ -29,7 +29,7 @@ def lint(
     meshes: bool = False,
     isolate: bool | Isolation = True,
 ) -> LintResult:
-    """Find all that is wrong with a robot file at once, and what is legal but probably not meant.
+    """Find all errors in a robot file at once, and legal input that is probably not meant.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def lint(
         Open mesh files to compare the size of links with their inertia; this needs trimesh.
     isolate : bool or kinetree.io.Isolation
         Read MJCF files, and meshes, in a child process with limits of time and memory: 60 s and 4 GiB, or those given.
-        What crashes, takes longer or takes more is a finding. False: in this process.
+        A crash or an exceeded limit is a finding. False: in this process.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def lint(
 def _lint(source: str | PathLike, package_dirs: tuple, meshes: bool, limits: Isolation | None = None) -> LintResult:
     """All findings about a source, in the order of their lines.
 
-    With limits, what libraries in C read is read in a child process.
+    With limits, files that C libraries read are read in a child process.
     """
     if isinstance(source, str) and source in data.robots() and not Path(source).exists():
         source = data.path(source)

@@ -1,6 +1,6 @@
 """Lint for MJCF: the reader itself, on a copy of the file in which one fault after the other is repaired.
 
-So an error is what loading refuses, by the words of the same reader and of MuJoCo.
+So errors are those of loading, with the messages of the same reader and of MuJoCo.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KINDS = ((InertiaError, "impossible-inertia"), (UnsupportedError, "unsupported"
 
 
 def examine(source: str | PathLike, document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
-    """Load strictly; where that fails, repair and go on. The facts are those of the repaired copy, if it loads."""
+    """Load strictly; where that fails, repair and continue. The facts are those of the repaired copy, if it loads."""
     source, file = source if isinstance(source, str) else Path(source), document.file
     try:
         require_mujoco()
@@ -86,8 +86,8 @@ def _examine_broken(source, file: str, package_dirs: Iterable, refusal: Exceptio
 
 
 def _unfinished(file: str) -> Finding:
-    message = "MuJoCo names one error at a time, and has been asked often enough; there may be more"
-    return finding("unfinished", file, None, "", message, "repair those, then ask again")
+    message = "MuJoCo names one error at a time, and the limit of attempts is reached; there may be more"
+    return finding("unfinished", file, None, "", message, "repair those, then run lint again")
 
 
 def _included_again(sources: Sources) -> list[Node]:
@@ -159,8 +159,8 @@ def _numbered(sources: Sources, nodes: set[Node]) -> set[str]:
 
 
 def _angles(compiled: Compiled, sources: Sources) -> Iterable[AngleFacts]:
-    """Euler angles as the file states them, and, where it counts in degrees, ranges of hinges."""
-    own = {sources.main, *sources.parts.values()}  # what is attached counts for itself
+    """Euler angles as the file states them, and, where its unit is the degree, ranges of hinges."""
+    own = {sources.main, *sources.parts.values()}  # attached models count for themselves
     nodes = [node for node in sources.nodes() if node.document in own]
     stated = [node.element.get("angle") for node in nodes if node.tag == "compiler" and node.element.get("angle")]
     degrees = not stated or stated[-1] != "radian"

@@ -1,4 +1,4 @@
-"""What lint found: findings with place, rule and repair, printable and as JSON."""
+"""Results of lint: findings with place, rule and repair, printable and as JSON."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _LEVEL_OF_CODE = ("mesh-missing", "not-computed")  # for loading, a missing mesh
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that lint found.
+    """One finding of lint.
 
     Parameters
     ----------
     code : str
         Short name of the rule; docs/lint.md explains each.
     level : str
-        "error" (the file does not load as it is), "warning" (it loads, and is probably not what was meant) or "info".
+        "error" (the file does not load as it is), "warning" (it loads, and is probably not meant) or "info".
     file : str
     line : int or None
     element : str
         Path of the element, with names: ``robot/link[hand]/inertial``; may be empty.
     message : str
-        What was found: the thing, its value and the rule.
+        The finding: the thing, its value and the rule.
     repair : str
-        What to do about it; may be empty.
+        The repair; may be empty.
     """
 
     code: str
@@ -117,7 +117,7 @@ class LintResult:
 
     @property
     def summary(self) -> str:
-        """How many of each level: "2 errors, 1 warning, 0 infos"."""
+        """Counts by level: "2 errors, 1 warning, 0 infos"."""
         counts = [(level, len(self.at_level(level))) for level in LEVELS]
         return ", ".join(f"{count} {level}{'' if count == 1 else 's'}" for level, count in counts)
 

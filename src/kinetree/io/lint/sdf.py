@@ -22,7 +22,7 @@ _TURNING = ("revolute", "continuous")
 
 
 def examine(source: object, document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
-    """Read a collecting document as SDF; return what is wrong, and the facts unless nothing can be read."""
+    """Read a collecting document as SDF; return its errors, and the facts unless nothing can be read."""
     notes = Notes(drop=False)
     reader = Reader(document, package_dirs, notes, None)
     errors: list[KinetreeError] = []
@@ -53,7 +53,7 @@ def _facts(assembly: Assembly) -> Facts:
 
 
 def _body(name: str, link: Link, assembly: Assembly) -> BodyFacts:
-    """A link in its own frame. One that states no inertia has that of the format, which a warning of its own says."""
+    """A link in its own frame. One that states no inertia has that of the format, with a warning of its own."""
     mass, record = assembly.masses[name], link.record
     judged = record.inertial is not None and mass is not UNKNOWN_MASS
     shapes = tuple(shapes_of(record, link.scope, link.place))

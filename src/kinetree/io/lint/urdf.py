@@ -16,7 +16,7 @@ from kinetree.io.xml.reader import Document
 
 
 def examine(source: object, document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
-    """Read a collecting document as URDF; return what is wrong, and the facts unless nothing can be read."""
+    """Read a collecting document as URDF; return its errors, and the facts unless nothing can be read."""
     try:
         planned = plan(document, Options(package_dirs=package_dirs))
         planned.notes.ignored()

@@ -29,7 +29,7 @@ def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool,
     if record is None:
         if still:
             return NO_MASS
-        message = f"link '{name}' has no <inertial>: 1 kg, and 1 kg m^2 about every axis, as SDF says"
+        message = f"link '{name}' has no <inertial>: 1 kg, and 1 kg m^2 about every axis, as SDF defines"
         notes.warning(link.node, message, "missing-inertial")
         return Mass(1.0, np.zeros(3), np.eye(3))
     if record.density is not None:
@@ -42,12 +42,12 @@ def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool,
         return NO_MASS
     I = settle_link(name, record.mass, record.tensor, choice, record.tensor_node, notes, record.node.child("mass"))
     mass = Mass(record.mass, np.zeros(3), I).seen_from(record.pose.R, record.pose.p)
-    # Where a link stands tells whether it resists its joint.
+    # The pose of a link determines whether it resists its joint.
     return mass if link.pose.is_known and link.name not in scope.uncertain else UNKNOWN_MASS
 
 
 def _mass_of_shapes(link: LinkRecord, name: str, scope: Scope, notes: Notes) -> Mass:
-    """What the collision shapes weigh by their densities, or by that of the link."""
+    """Mass and inertia of the collision shapes by their densities, or by that of the link."""
     place = scope.place @ scope.pose(link.name, link.node)
     parts = []
     for shape, geometry in zip(link.shapes, shapes_of(link, scope, place), strict=True):

@@ -1,4 +1,4 @@
-"""Where the frames of an SDF file are: the graph of poses, and the links that frames are attached to."""
+"""Poses of the frames of an SDF file: the graph of poses, and the links that frames are attached to."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Scope:
     prefix : str
         Put before its names to make them different from those of other scopes: "arm::".
     place : Placed
-        Where its own frame is in the world.
+        Pose of its own frame in the world.
     static : bool
-        Whether it stands still, by its own word or that of a scope around it.
+        Whether it is static, by its own element or that of a scope around it.
     """
 
     def __init__(self, record: ModelRecord, prefix: str = "", static: bool = False) -> None:
@@ -67,7 +67,7 @@ class Scope:
     # Poses ------------------------------------------------------------------------------------------------------
 
     def pose(self, name: str, asked_by: Node) -> Placed:
-        """Where a named frame is in this scope's own frame.
+        """Pose of a named frame in this scope's own frame.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Scope:
         return placed
 
     def _step(self, name: str, asked_by: Node) -> tuple[str, Placed, Node]:
-        """The frame that a name is relative to, its pose there, and the element that says so."""
+        """The frame that a name is relative to, its pose there, and the element that states it."""
         found = self.find(name, asked_by)
         if isinstance(found, tuple):
             outer, inner = found
@@ -121,7 +121,7 @@ class Scope:
         return raw.relative_to or default, local, raw.node or found.node
 
     def find(self, name: str, asked_by: Node) -> LinkRecord | FrameRecord | JointRecord | ModelRecord | tuple[str, str]:
-        """What a name stands for: a record of this scope, or a scope in it and the name there."""
+        """The meaning of a name: a record of this scope, or a scope in it and the name there."""
         record = self.record
         for records in (record.links, record.frames, record.joints, record.models):
             if name in records:
@@ -131,7 +131,7 @@ class Scope:
             if name[:start] in self.inner:
                 return name[:start], name[start + 2 :]
             start = name.find("::", start + 2)
-        # One that could not be read may be meant: by the name it states, or by any if that is what cannot be read.
+        # One that could not be read may be meant: by the name it states, or by any if the name cannot be read.
         follows = bool({name.partition("::")[0], None} & record.lost)
         message, names = f"no frame named {name!r} in {self}", self.names() if asked_by.document.may_hint() else []
         if names:
@@ -139,20 +139,20 @@ class Scope:
         raise asked_by.fail(message, code="unknown-name", name=name, valid=names, follows=follows)
 
     def in_world(self, pose: Pose, default: str, asked_by: Node) -> Placed:
-        """Where a pose of this scope is in the world."""
+        """Pose in the world of a pose of this scope."""
         base = self.pose(pose.relative_to or default, pose.node or asked_by)
         return self.place @ base @ pose
 
     # Attachment -------------------------------------------------------------------------------------------------
 
     def link_of(self, name: str, asked_by: Node) -> str:
-        """The link (by its full name) that carries a frame, or "world"; each frame on the way is asked once."""
+        """The link (by its full name) that carries a frame, or "world"; each frame on the way is visited once."""
         seen: dict[tuple[Scope, str], str] = {}
         try:
             link: str | KinetreeError = self._carrier(name, asked_by, seen)
         except KinetreeError as error:
             link = error
-            if seen:  # each element that asks for a name that is not there has its own error
+            if seen:  # each element that refers to a missing name has its own error
                 seen.popitem()
         for scope, each in seen:
             scope._carriers[each] = link

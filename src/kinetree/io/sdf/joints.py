@@ -1,4 +1,4 @@
-"""SDF joints as joints between links: where they are, along which axes, and what acts in them."""
+"""SDF joints as joints between links: their frames, axes, and the forces that act in them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Connection:
     lead : float or None
         Of a screw [m/rad].
     cut : bool
-        Whether it asks to close a loop.
+        Whether it is marked to close a loop.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Connection:
         return Revolute(axis)
 
     def settings(self) -> dict[str, object]:
-        """What acts in the joint, by the names of ``ModelBuilder.add_body``; what is neutral is left out."""
+        """Forces and limits of the joint, by the names of ``ModelBuilder.add_body``; neutral values are left out."""
         found: dict[str, object] = {}
         for name, neutral in NEUTRAL.items():
             values = [record.settings.get(name, neutral) for record in self.records]
@@ -93,7 +93,7 @@ class Connection:
 
 @dataclass(slots=True, eq=False)
 class Mechanism:
-    """Everything that joints say: connections, gears between them, and followers; ``lost``: what could not be read."""
+    """Contents of all joints: connections, gears between them, and followers; ``lost``: unreadable parts."""
 
     connections: list[Connection] = field(default_factory=list)
     gears: list[tuple[JointRecord, Scope]] = field(default_factory=list)

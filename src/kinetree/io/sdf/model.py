@@ -1,4 +1,4 @@
-"""SDF scopes to a Model: a tree of bodies, loop joints for what the tree leaves over, and the pose of the file."""
+"""SDF scopes to a Model: a tree of bodies, loop joints for the remaining connections, and the pose of the file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Link:
 class Assembly:
     """One run from scopes to a model: links, joints, tree and masses first, then `model`.
 
-    A collecting document gets every error; what cannot be read is replaced by what breaks no further rule.
+    A collecting document gets every error; unreadable parts are replaced by values that break no further rule.
     """
 
     def __init__(self, world: ModelRecord, reader: Reader, notes: Notes, options: Options) -> None:
@@ -113,7 +113,7 @@ class Assembly:
         return spanning_tree(links, [*welds, *self.mechanism.connections], canonical)
 
     def model(self) -> Model | None:
-        """The model; None where a collecting document has an error that nothing can be put in the place of."""
+        """The model; None where a collecting document has an error without a placeholder."""
         document, locked = self.reader.document, set()
         while True:
             mark = self.notes.mark()
@@ -172,7 +172,7 @@ class Assembly:
                     in_tree.add(edge.connection.name)
         if options.floating_base is True and not roots:
             message = (
-                "floating_base=True frees what stands free or is fixed to the world, and here every part moves in a "
+                "floating_base=True frees links that stand free or are fixed to the world; here every part moves in a "
                 "joint of its own to the world, or is static"
             )
             repair = "load the file without floating_base"

@@ -1,4 +1,4 @@
-"""The report of SDF files: what they say and the model does not hold, or holds differently, with file and line."""
+"""The report of SDF files: content that the model lacks, or represents differently, with file and line."""
 
 from __future__ import annotations
 
@@ -60,26 +60,26 @@ class Notes(XMLNotes):
         self._skipped: set = set()
 
     def skip(self, node: Node, message: str | None = None) -> None:
-        """Say of a whole element that it was left out, instead of listing all that is in it."""
+        """Report a whole element as left out, instead of listing its content."""
         if message:
             self.info(node, message, "ignored")
         self._skipped.add(node.element)
 
     def mark(self) -> int:
-        """A place to which `rewind` goes back."""
+        """A position in the entries for `rewind`."""
         return len(self.entries)
 
     def rewind(self, mark: int) -> None:
-        """Forget the entries since."""
+        """Remove the entries since."""
         del self.entries[mark:]
 
     def ignored(self) -> None:
-        """Add each element and attribute that no reader asked for.
+        """Add each element and attribute that no reader used.
 
         Raises
         ------
         UnsupportedError
-            If one states physics, by its name or as a misspelling of what the format has.
+            If one states physics, by its name or as a misspelling of a name of the format.
         """
         for document in self.documents:
             for node, attribute in document.unread():

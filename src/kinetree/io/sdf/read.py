@@ -38,12 +38,12 @@ def load_sdf(
     name : str, optional
         Name of the model; default: the one in the file.
     floating_base : bool, optional
-        None: as the file says: what no joint connects to the world moves freely, unless its model is static. False:
-        that is welded to the world where the file puts it. True: what fixed joints hold to the world is freed, too, and
+        None: as in the file; links that no joint connects to the world float, unless their model is static. False:
+        those are welded to the world at their pose. True: links that fixed joints hold to the world are freed, too, and
         so is a static model that is alone in the file.
     base_joint : str
         Name of the free joint of a floating base; further ones have numbers: ``root_joint_2``.
-        Where the file has a joint of the default's name, fixed or not, it gets a number, and the report says so; any
+        Where the file has a joint of the default's name, fixed or not, it gets a number, and the report notes it; any
         other name that the file has is an error.
     merge_fixed : bool
         True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
@@ -51,19 +51,19 @@ def load_sdf(
     package_dirs : path or iterable of paths
         Folders in which ``model://`` and ``package://`` names of meshes and included models are looked up first.
     unsupported : {"raise", "drop"}
-        What to do with physics in the file that the model cannot hold.
+        Treatment of physics in the file that the model does not support.
     inertia : {"raise", "project", "diagonal", "accept"}
-        What to do with a tensor that no body can have: refuse it, take the nearest possible one, drop its products of
+        Treatment of a tensor that no body can have: refuse it, take the nearest possible one, drop its products of
         inertia, or take it as it is. The report lists each link that was changed.
     massless : {"raise", "lock"}
-        What to do with a joint that moves nothing that resists it: refuse it, or make it fixed at zero.
+        Treatment of a joint that moves nothing that resists it: refuse it, or make it fixed at zero.
     model : str, optional
         Which of several models in the file to load; by default all models of a world, with names ``model::link``.
 
     Returns
     -------
     Model
-        Bodies in depth-first order; ``model.report`` lists what was ignored, assumed or changed.
+        Bodies in depth-first order; ``model.report`` lists all that was ignored, assumed or changed.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""SDF elements to plain records: what the file says, with its lines, checked one element at a time.
+"""SDF elements to plain records: the content of the file, with its lines, checked one element at a time.
 
-Nothing here knows of trees or of poses in other frames: names are those of the file, in the scope where they stand.
+Nothing here depends on trees or on poses in other frames: names are those of the file, in the scope where they stand.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ JOINT_TYPES = {
     "ball": 0, "fixed": 0,
 }  # fmt: skip
 DYNAMICS = names_in("sdf")  # in <dynamics>, and ours
-# What acts along an axis, by the names of ``ModelBuilder.add_body``, where nothing acts.
+# Neutral values of forces and limits along an axis, by the names of ``ModelBuilder.add_body``.
 NEUTRAL = {
     **dict.fromkeys(DYNAMICS.values(), 0.0), "lower": -math.inf, "upper": math.inf, "effort_limit": math.inf,
     "velocity_limit": math.inf,
 }  # fmt: skip
-STOPS = {"limit_stiffness": 1e8, "limit_damping": 1.0}  # what a stop has that states one of them alone
+STOPS = {"limit_stiffness": 1e8, "limit_damping": 1.0}  # of a stop that states one of them alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,9 +99,9 @@ class MimicRecord:
 
 @dataclass(frozen=True, slots=True)
 class AxisRecord:
-    """``<axis>``: a direction in the joint's frame or a named one, and what acts along it.
+    """``<axis>``: a direction in the joint's frame or a named one, and the forces along it.
 
-    ``settings``: what differs from ``NEUTRAL``, and ``STOPS`` [SI]. ``is_known``: whether the direction could be read;
+    ``settings``: differences from ``NEUTRAL``, and ``STOPS`` [SI]. ``is_known``: whether the direction could be read;
     z stands for it in a collecting document.
     """
 
@@ -144,7 +144,7 @@ class JointRecord:
 class ModelRecord:
     """``<model>`` or ``<world>``: a scope of names.
 
-    ``lost``: names of what a collecting document could not read in it, None where that is the name itself.
+    ``lost``: names of parts that a collecting document could not read, None for an unreadable name.
     """
 
     name: str
@@ -164,7 +164,7 @@ class ModelRecord:
 
 
 def read_pose(node: Node, version: Version, notes: Notes) -> Pose:
-    """A pose, with what its version knows of other frames."""
+    """A pose, with the references to other frames that its version defines."""
     found = pose(node)
     if found.node is None:
         return found
@@ -201,12 +201,12 @@ def read_link(node: Node, version: Version, notes: Notes, finder: MeshFinder) ->
 
 
 def _unread(node: Node) -> InertialRecord:
-    """What stands for an ``<inertial>`` that a collecting document cannot read."""
+    """Placeholder of an ``<inertial>`` that a collecting document cannot read."""
     return InertialRecord(math.nan, Pose(is_known=False), np.full((3, 3), math.nan), None, node, node)
 
 
 def read_inertial(node: Node, version: Version, notes: Notes) -> InertialRecord:
-    """Mass properties; what is not stated has the format's default: 1 kg, and 1 kg m^2 about every axis."""
+    """Mass properties; unstated ones have the format's default: 1 kg, and 1 kg m^2 about every axis."""
     if node.has("auto") and truth(node, node.text("auto")):
         return _automatic(node)
     if node.child("density") is not None:
@@ -293,7 +293,7 @@ def _end(node: Node, tag: str, joint: str, version: Version) -> str:
 
 
 def _must_be_cut(node: Node) -> bool:
-    """Whether the joint asks to be a loop joint: physics/simbody/must_be_loop_joint."""
+    """Whether the joint is marked as a loop joint: physics/simbody/must_be_loop_joint."""
     physics = [child for child in node.all_children() if child.tag == "physics"]
     simbody = [child for entry in physics for child in entry.all_children() if child.tag == "simbody"]
     return any(boolean(entry, "must_be_loop_joint") for entry in simbody)
@@ -351,7 +351,7 @@ def _required_axis(node: Node, tag: str, kind: str, version: Version, notes: Not
 
 
 def _idle_axis(node: Node) -> AxisRecord:
-    """What stands for an axis that a collecting document cannot read."""
+    """Placeholder of an axis that a collecting document cannot read."""
     return AxisRecord((0.0, 0.0, 1.0), None, {}, 0.0, None, node, is_known=False)
 
 

@@ -41,7 +41,7 @@ class Reader:
         self._finders: dict[Path | None, MeshFinder] = {}
 
     def finder(self, document: Document) -> MeshFinder:
-        """What finds the meshes and models that a file names."""
+        """Finder of the meshes and models that a file names."""
         base = document.path.parent if document.path is not None else None
         if base not in self._finders:
             self._finders[base] = MeshFinder(base, self.package_dirs)
@@ -83,7 +83,7 @@ class Reader:
         root = document.root
         self.notes.add_document(document)
         if root.tag != "sdf":
-            repair = "kt.load tells formats by their root element" if root.tag in ("robot", "mujoco") else ""
+            repair = "kt.load chooses formats by their root element" if root.tag in ("robot", "mujoco") else ""
             raise root.fail(f"the root element is <{root.tag}>, expected <sdf>", code="wrong-root", repair=repair)
         words = root.text("version", required=True).strip()
         parts = words.split(".")
@@ -106,7 +106,7 @@ class Reader:
         return gravity if all(map(math.isfinite, gravity)) else None
 
     def _wind(self, world: ModelRecord) -> None:
-        """Refuse wind where something feels it; elements that ask for wind are without effect in still air."""
+        """Refuse wind where something is subject to it; elements that enable wind are without effect in still air."""
         wind = world.node.child("wind") if world.node.tag == "world" else None
         velocity = None if wind is None else wind.child("linear_velocity")
         blows = velocity is not None and any(abs(speed) > 0.0 for speed in numbers(velocity, 3))
@@ -131,7 +131,7 @@ class Reader:
         return scope
 
     def _fill(self, scope: ModelRecord, version: Version, including: tuple[Path, ...]) -> None:
-        """Read what stands in a scope."""
+        """Read the content of a scope."""
         node, notes = scope.node, self.notes
         readers: tuple[tuple[str, dict, Callable], ...] = (
             ("link", scope.links, partial(read_link, finder=self.finder(node.document))),
@@ -155,7 +155,7 @@ class Reader:
             if child.tag not in ("model", "include"):
                 continue
             if scope.is_world and self.model is not None and _name_of(child) != self.model:
-                notes.skip(child, f"{child.path} left out: model={self.model!r} was asked for")
+                notes.skip(child, f"{child.path} left out: model={self.model!r} was given")
             elif child.tag == "model":
                 model = attempt(self._model, child, version, including, whole=child)
                 self._take(scope, scope.models, version, model, child)
@@ -163,7 +163,7 @@ class Reader:
                 scope.lost.add(_name_of(child))
 
     def _take(self, scope: ModelRecord, records: dict, version: Version, record, node: Node) -> None:
-        """Add a record; who refers to the name of one that could not be read is not at fault."""
+        """Add a record; references to the name of one that could not be read are no errors."""
         if record is not None:
             node.document.attempt(self._add, scope, records, record, version)
             return
@@ -240,7 +240,7 @@ class Reader:
         return True
 
     def _find(self, uri: str, document: Document) -> tuple[Path | None, str]:
-        """The SDF file that a URI stands for: a file, or the newest one of a model's folder."""
+        """The SDF file of a URI: a file, or the newest one of a model's folder."""
         finder = self.finder(document)
         found = finder.find(uri)
         if found.path is not None:
@@ -255,7 +255,7 @@ class Reader:
         return plain.path, manifest.reason if "://" in uri else found.reason
 
     def _merge(self, scope: ModelRecord, model: ModelRecord, version: Version) -> None:
-        """Put what an included model holds into the scope itself; a frame stands for the model's own."""
+        """Put the content of an included model into the scope itself; a frame stands for the model's own."""
         proxy = f"_merged__{model.name}__model__"
         scope.lost |= model.lost
         canonical = model.canonical_link or next(iter(model.links), None)
@@ -300,7 +300,7 @@ def _name_of(node: Node) -> str | None:
 
 
 def _windy(scope: ModelRecord) -> list[Node]:
-    """Elements that ask for wind."""
+    """Elements that enable wind."""
     links = [link.windy for link in scope.links.values() if link.windy is not None]
     return [*scope.windy, *links, *(node for inner in scope.models.values() for node in _windy(inner))]
 

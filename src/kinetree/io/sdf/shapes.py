@@ -20,7 +20,7 @@ _UNKNOWN = {"cone", "heightmap", "image", "polyline", "empty"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapeRecord:
-    """What ``<geometry>`` holds, in its own axes, with the pose of the element around it, and the stated density."""
+    """The shape in ``<geometry>``, in its own axes, with the pose of the element around it, and the stated density."""
 
     geometry: Geometry
     pose: Pose
@@ -35,7 +35,7 @@ class ShapeRecord:
 def read_shapes(
     link: Node, pose_of: Callable[[Node], Pose], finder: MeshFinder, notes: Notes
 ) -> tuple[ShapeRecord, ...]:
-    """The shapes of a link in the order of the file, collisions first; what is left out is in the report."""
+    """The shapes of a link in the order of the file, collisions first; those left out are in the report."""
     found = [
         node.document.attempt(_shape, node, pose_of, finder, notes, whole=node)
         for role in ("collision", "visual")

@@ -1,7 +1,7 @@
 """Trees and loops: which joints of a mechanism carry its bodies, which way round, and which close loops.
 
 SDF describes graphs. Joints become edges of a tree in the order of the file, in two passes: first those whose child no
-joint carries yet, then those that connect what would fall apart otherwise. What is left closes loops. A joint that the
+joint carries yet, then those that connect parts otherwise separate. All others close loops. A joint that the
 tree meets from its child's side is reversed: it keeps its name, its variables and their signs.
 
 A `MechanismGraph` would not do: parts of a file may hang on nothing, and which link a joint calls its child decides
@@ -46,7 +46,7 @@ def spanning_tree(links: Sequence[str], connections: Iterable[Connection], canon
     connections : iterable of Connection
         Joints between two different ones of them, or the world and one.
     canonical : sequence of str
-        Links that are taken as roots where nothing else speaks for another.
+        Links that are taken as roots where nothing else determines another.
     """
     connections = tuple(connections)
     group = Groups([WORLD, *links])

@@ -13,8 +13,8 @@ from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 from kinetree.model.parts import transform_of_pose
 from kinetree.spatial import Transform
 
-WATER = 1000.0  # kg/m^3, where a density is asked for and not stated
-UNLIMITED = 1e16  # what SDF before 1.9 writes for "no limit"
+WATER = 1000.0  # kg/m^3, where a density is required and not stated
+UNLIMITED = 1e16  # "no limit" in SDF before 1.9
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -139,8 +139,8 @@ def pose(node: Node) -> Pose:
 
     Notes
     -----
-    Six numbers are a position and roll, pitch, yaw with R = Rz(yaw) Ry(pitch) Rx(roll), in degrees if ``degrees`` says
-    so; with ``rotation_format="quat_xyzw"`` seven numbers are a position and a quaternion. Source: SDF 1.9, pose.sdf.
+    Six numbers are a position and roll, pitch, yaw with R = Rz(yaw) Ry(pitch) Rx(roll), in degrees if ``degrees``
+    is true; with ``rotation_format="quat_xyzw"`` seven are a position and a quaternion. Source: SDF 1.9, pose.sdf.
     """
     child = node.child("pose")
     if child is None:

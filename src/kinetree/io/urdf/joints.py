@@ -1,4 +1,4 @@
-"""URDF joints as the builder takes them: their limits, with what the file leaves out made explicit, and couplings.
+"""URDF joints as the builder takes them: their limits, with unstated values made explicit, and couplings.
 
 Mimic joints are coupled to the first leader of their chain.
 """
@@ -23,7 +23,7 @@ _Leader = tuple[JointRecord, float, float]
 
 
 def settings(joint: JointRecord, version: Version, locked: bool, notes: Notes) -> dict[str, object] | None:
-    """Return what ``add_body`` takes of a joint; None of one that a collecting document cannot read."""
+    """Return the arguments of ``add_body`` for a joint; None if a collecting document cannot read it."""
     ranges = limits(joint, version, notes)
     if not joint.is_known:
         return None
@@ -59,7 +59,7 @@ def limits(joint: JointRecord, version: Version, notes: Notes) -> dict[str, floa
     version : tuple of 2 ints
         Of the file's format.
     notes : Notes
-        Gets what the file leaves out, and what the model has no place for.
+        Receives values that the file leaves out, and those that the model does not support.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def couplings(joints: Mapping[str, JointRecord], locked: set[str], notes: Notes)
     locked : set of str
         Joints that the loader made fixed.
     notes : Notes
-        Gets what is ignored or dropped.
+        Receives all that is ignored or dropped.
 
     Raises
     ------

@@ -41,7 +41,7 @@ def build(plan: Plan, options: Options) -> Model:
             base_joint, joint_names, taken, at.node.fail, partial(notes.info, at.node))}  # fmt: skip
 
     try:
-        # Numbers near the end of the floats overflow; the builder refuses what comes of it.
+        # Numbers near the end of the floats overflow; the builder refuses the results.
         with np.errstate(over="ignore", invalid="ignore"):
             if root == WORLD:
                 for shape in robot.links[root].shapes:
@@ -61,13 +61,13 @@ def build(plan: Plan, options: Options) -> Model:
             if options.merge_fixed and not (floating_base and root != WORLD):
                 _welded_masses(robot, root, [j for j in plan.order if j is not plan.freed], plan.locked, masses, notes)
             notes.ignored()
-            # The report of the file replaces the builder's own: it says the same with lines.
+            # The report of the file replaces the builder's own: it has the same entries, with lines.
             builder.report = notes.report()
             return builder.build(merge_fixed=options.merge_fixed)
     except KinetreeError as error:
         if getattr(error, "file", None) is not None:
             raise
-        # What only the whole mechanism shows, such as a joint without inertia: point to the line of the joint.
+        # Faults that only the whole mechanism shows, such as a joint without inertia: point to the line of the joint.
         joint = robot.joints.get(getattr(error, "joint", None))
         node = joint.node if joint is not None else None
         raise robot.document.fail(node, error.message, type(error), **values_of(error)) from error
@@ -77,7 +77,7 @@ def _in_its_plane(
     builder: ModelBuilder, joint: JointRecord, link: LinkRecord, settings: dict, body_names: Names, joint_names: Names,
     notes: Notes,
 ) -> dict:  # fmt: skip
-    """The settings of the link itself: behind a planar joint whose normal is not z it hangs on a body of its own.
+    """The settings of the link itself: behind a planar joint whose normal is not z it has a carrier body of its own.
 
     Our planar joint moves in its own xy plane: a massless body with z along the normal carries the link.
     """
@@ -94,7 +94,7 @@ def _in_its_plane(
 
 
 def _welded_masses(robot: RobotRecord, root: str, order, locked, masses, notes: Notes) -> None:
-    """Say which links with mass stand still, because fixed joints hold them to the world."""
+    """Report the links with mass that fixed joints hold to the world."""
     welded = {root: None}  # a dict keeps the order
     for joint in order:
         if joint.parent in welded and (joint.type == "fixed" or joint.name in locked):

@@ -1,7 +1,7 @@
-"""The report of a URDF file: what it says and the model does not hold, or holds differently, with its line.
+"""The report of a URDF file: content that the model lacks, or represents differently, with its line.
 
 Physics that a file states for one program alone, in <gazebo>, <mujoco>, PyBullet's <contact>, and extensions of joints:
-what a model could hold is refused, as the file means another robot there; the rest is reported.
+features that a model supports are refused, as the file means another robot there; the rest is reported.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Notes(XMLNotes):
     __slots__ = ()
 
     def ignored(self) -> None:
-        """Add each element and attribute that no reader asked for.
+        """Add each element and attribute that no reader used.
 
         Raises
         ------
         UnsupportedError
-            If one states physics, by its name or as a misspelling of what the format has.
+            If one states physics, by its name or as a misspelling of a name of the format.
         """
         (document,) = self.documents
         for node, attribute in document.unread():
@@ -85,7 +85,7 @@ def number_in(text: str | None) -> float:
         return math.nan
 
 
-# What an extension of a joint has no effect without, and how that is called.
+# Data without which an extension of a joint has no effect, and the reason in messages.
 _NEEDS = {
     "spring_reference": (("spring_stiffness", "stiffness"), "a reference without a stiffness has no effect"),
     "gear_ratio": (("rotor_inertia",), "a gear without the inertia of a rotor has no effect"),
@@ -93,7 +93,7 @@ _NEEDS = {
 
 
 def _idle(owner: Node, node: Node, attribute: str | None, name: str) -> str:
-    """Why physics that an extension of the format states changes nothing; empty if it may."""
+    """The reason why physics in an extension of the format has no effect; empty if it may have one."""
     stated = number_in(owner.element.get(attribute)) if attribute is not None else _stated(node.element)
     if stated == 0.0 and name != "spring_reference":
         return "zero has no effect"
@@ -129,7 +129,7 @@ def _misspelled(owner: Node, name: str, is_attribute: bool) -> str | None:
 
 
 def _is_physical(owner: Node, attribute: str | None) -> bool:
-    """Whether what an element holds states physics: links, joints and inertials do, shapes and colors do not."""
+    """Whether the content of an element states physics: links, joints and inertials do, shapes and colors do not."""
     tags = [element.tag for element in owner.element.iterancestors()][::-1] + [owner.tag]
     if len(tags) <= 2:
         return attribute is None or (len(tags) == 2 and tags[1] == "joint")
@@ -145,7 +145,7 @@ _OPTIONS = ("gravity", "density", "viscosity", "wind")  # of <mujoco><option>
 
 
 def check_extensions(document: Document, notes: Notes) -> None:
-    """Refuse, or drop, physics of the mechanism that other programs read in extensions; report what is theirs alone.
+    """Refuse, or drop, physics of the mechanism that other programs read in extensions; report the rest.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _mujoco(extension: Node, notes: Notes) -> None:
 
 
 def _contact(link: Node, notes: Notes) -> None:
-    """PyBullet multiplies a link's rotational inertia by what it calls a contact parameter."""
+    """PyBullet multiplies a link's rotational inertia by one of its contact parameters."""
     for contact in link.all_children():
         if contact.tag == "contact":
             for node in contact.all_children():

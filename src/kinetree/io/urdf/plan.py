@@ -1,6 +1,6 @@
 """The rules of URDF beyond single elements, applied to all links and joints before a model is built.
 
-A collecting document gets every broken rule; what it then keeps of the file is not enough for a model.
+A collecting document gets every broken rule; the parts that it then keeps of the file are not enough for a model.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinetree.model.builder import WORLD
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a model is built from.
+    """Data from which a model is built.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Plan:
     locked : set of str
         Joints that become fixed because nothing resists them.
     settings : dict of str to dict
-        By joint, what ``add_body`` takes of it.
+        By joint, its arguments of ``add_body``.
     couplings : list of Coupling
     """
 

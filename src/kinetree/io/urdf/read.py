@@ -42,7 +42,7 @@ def load_urdf(
         free.
     base_joint : str
         Name of the free joint of a floating base.
-        Where the file has a joint of the default's name, fixed or not, it gets a number, and the report says so; any
+        Where the file has a joint of the default's name, fixed or not, it gets a number, and the report notes it; any
         other name that the file has is an error.
     merge_fixed : bool
         True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
@@ -50,12 +50,12 @@ def load_urdf(
     package_dirs : path or iterable of paths
         Folders in which ``package://`` mesh names are looked up, before ``ROS_PACKAGE_PATH``.
     unsupported : {"raise", "drop"}
-        What to do with physics in the file that the model cannot hold.
+        Treatment of physics in the file that the model does not support.
     inertia : {"raise", "project", "diagonal", "accept"}
-        What to do with a tensor that no body can have: refuse it, take the nearest possible one, drop its products of
+        Treatment of a tensor that no body can have: refuse it, take the nearest possible one, drop its products of
         inertia, or take it as it is. The report lists each link that was changed.
     massless : {"raise", "lock"}
-        What to do with a joint that moves nothing that resists it (no mass beyond it, or only on its axis), so that its
+        Treatment of a joint that moves nothing that resists it (no mass beyond it, or only on its axis), so that its
         acceleration is undefined: refuse it, or make it fixed at zero.
     inertia_from : {"collision", "visual"}, optional
         Give links without ``<inertial>`` the mass and inertia that their shapes of this role have, filled with
@@ -66,7 +66,7 @@ def load_urdf(
     Returns
     -------
     Model
-        Bodies in depth-first order, siblings in the order of the file's joints; ``model.report`` lists what was
+        Bodies in depth-first order, siblings in the order of the file's joints; ``model.report`` lists all that was
         ignored, assumed or changed.
 
     Raises
@@ -87,7 +87,7 @@ def load_urdf(
     Orientations are fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A continuous joint has one position
     variable, its angle. Mimic joints stay variables, tied by ``model.couplings``. Damping and friction of
     ``<dynamics>`` become `kinetree.forces` of the joints. A planar joint moves in the plane normal to its
-    axis. A ``<limit>`` without lower and upper, or a missing one, means no limit, and the report says so.
+    axis. A ``<limit>`` without lower and upper, or a missing one, means no limit, and the report notes it.
 
     *Source* the URDF specification (wiki.ros.org/urdf/XML).
 

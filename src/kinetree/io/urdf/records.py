@@ -1,6 +1,6 @@
 """URDF elements to records: links as bodies, joints as the file states them, checked one element at a time.
 
-Nothing here knows of models or trees. Inertias and shapes are in the axes of their link.
+Nothing here depends on models or trees. Inertias and shapes are in the axes of their link.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DYNAMICS = names_in("urdf")  # and ours
 
 _ENDS = ("parent", "child")
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
-_SHORTEST = 1e-6  # of a direction or a quaternion that says anything
+_SHORTEST = 1e-6  # of a direction or a quaternion that can be normalized
 _XACRO = (
     "//*[contains(namespace-uri(), 'xacro') or contains(local-name(), 'xacro') "
     "or @*[contains(., '${') or contains(., '$(')]]"
@@ -100,7 +100,7 @@ class MimicRecord:
 
 @dataclass(frozen=True, slots=True)
 class JointRecord:
-    """``<joint>``; ``limits`` and ``dynamics`` have what the file states, by its names."""
+    """``<joint>``; ``limits`` and ``dynamics`` have the values of the file, by its names."""
 
     name: str
     type: str
@@ -121,9 +121,9 @@ class JointRecord:
 
 @dataclass(frozen=True, slots=True)
 class RobotRecord:
-    """All that the file says; in a collecting document without what is broken.
+    """The content of the file; in a collecting document without its broken parts.
 
-    ``complete`` is False if links or joints are missing here that the file names: what hangs on them is not at fault.
+    ``complete`` is False if links or joints are missing here that the file names: references to them are not at fault.
     """
 
     name: str | None
@@ -136,7 +136,7 @@ class RobotRecord:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What the reading of an element needs besides it: ``inertia`` is the option, ``colors`` are those of materials."""
+    """Further input of reading an element: ``inertia`` is the option, ``colors`` are those of materials."""
 
     version: Version
     notes: Notes
@@ -171,7 +171,7 @@ def read_robot(document: Document, options: Options, notes: Notes) -> RobotRecor
         if joint is not None and attempt(_unique, "joint", joint.name, node, joints, default=False):
             joints[joint.name] = joint
     all_links = len(links) == len(root.children("link"))
-    # A link that could not be read may be meant: by the name it states, or by any if that is what cannot be read.
+    # A link that could not be read may be meant: by the name it states, or by any if the name cannot be read.
     stated = {node.element.get("name") or "" for node in root.children("link")}
     blamed = stated if all(name.strip() and name.isprintable() for name in stated) else None
     joined = {
@@ -213,7 +213,7 @@ def _unique(kind: str, name: str, node: Node, earlier: dict) -> bool:
 
 
 def known(name: str, valid: Iterable[str], document: Document) -> str:
-    """Return how a message about an unknown name goes on: the closest valid one, and all of them."""
+    """Return the end of a message about an unknown name: the closest valid one, and all of them."""
     if not document.may_hint():
         return ""
     names = list(valid)
@@ -311,7 +311,7 @@ def _shape(node: Node, role: str, context: _Context) -> Geometry | None:
     geometry.read_children.update(SHAPES)
     found = [(child.tag, child) for child in inside if child.tag in SHAPES]
     common = {"role": role, "name": node.text("name", "")}
-    if len(inside) == 1 and not found:  # one that only other programs know, such as the endless plane
+    if len(inside) == 1 and not found:  # one that only other programs read, such as the endless plane
         [shape] = inside
         geometry.children(shape.tag)
         shape.read_attributes.update(shape.element.attrib)

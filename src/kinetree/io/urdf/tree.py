@@ -62,7 +62,7 @@ def _depth_first(robot: RobotRecord, joint_of: dict[str, JointRecord], roots: li
 
 
 def _refuse_cycles(robot: RobotRecord, joint_of: dict[str, JointRecord], order: list[JointRecord]) -> None:
-    """Climb from each joint without a root above it, until the path bites its tail or meets an earlier one."""
+    """Climb from each joint without a root above it, until the path closes or meets an earlier one."""
     seen = {joint.name for joint in order}
     for joint in joint_of.values():
         path: dict[str, JointRecord] = {}

@@ -1,4 +1,4 @@
-"""The versions of URDF: which there are, and since when what is read.
+"""The versions of URDF: the known ones, and the first version of each feature.
 
 1.1 has quaternions in ``<origin>`` and capsules; 1.2 has limits of acceleration, deceleration and jerk, requires a
 range of revolute and prismatic joints, and takes missing limits of effort and velocity for none.

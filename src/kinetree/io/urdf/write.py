@@ -27,7 +27,7 @@ from kinetree.model.parts import Frame, Geometry, Report, pose_of_transform
 from kinetree.spatial import Inertia
 
 TYPES = {joint: name for name, joint in JOINT_TYPES.items() if name != "continuous"}
-# URDF has no infinity, and its usual parser refuses the word; this stands for it in both directions.
+# URDF has no infinity, and its usual parser refuses the word; this number replaces it in both directions.
 NO_LIMIT = sys.float_info.max
 
 
@@ -39,7 +39,7 @@ def to_urdf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     ----------
     model : Model
     unsupported : {"raise", "drop"}
-        What to do with features that URDF does not support: armatures, springs, stops, loops, equalities, tendons,
+        Treatment of features that URDF does not support: armatures, springs, stops, loops, equalities, tendons,
         actuators, keyframes, a gravity of its own, ellipsoids and planes. Joints that it lacks are always refused.
     meshes : {"keep", "drop"}
 
@@ -78,7 +78,7 @@ def urdf_text(
 
 
 def _settle_physics(model, features: UnsupportedFeatures) -> None:
-    """What URDF has no words for."""
+    """Report physics that URDF does not support."""
     for i in model.outward():
         joint, name = model.joints[i], model.joint_name(i)
         if _plain(joint)[0] is None:
@@ -151,7 +151,7 @@ class _Robot:
             features.note("", "bodies on fixed joints are read as frames; merge_fixed=False keeps them bodies")
 
     def _world_inertia(self) -> dict[str, Inertia]:
-        """The link that carries the inertia of what is welded to the world, the root if there is one."""
+        """The link that carries the inertia of all parts welded to the world, the root if there is one."""
         I = self.model.I[0]
         if self.root is not None:
             return {self.root.name: I}
