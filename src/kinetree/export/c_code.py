@@ -124,7 +124,7 @@ class Dialect:
 
     @property
     def fma(self) -> str:
-        """What is called for a b + c."""
+        """The function or macro that computes a b + c."""
         return self.function("fma") if self.cuda else "KT_FMA"
 
     def kind(self, boolean: bool) -> str:
@@ -150,7 +150,7 @@ class Dialect:
 
     def preamble(self) -> str:
         """Macros that the code needs."""
-        # 32-bit ARM cores fuse floats; doubles only where the macro says so.
+        # 32-bit ARM cores fuse floats; doubles only as the macro states.
         arm = "1" if self.real == "float" else "(__ARM_FP & 8)"
         return PREAMBLE.replace("@fma@", self.function("fma")).replace("@ARM@", arm)
 
@@ -162,7 +162,7 @@ class Routine:
     Parameters
     ----------
     program : Program
-        What is evaluated.
+        The program to evaluate.
     name : str
         Prefix of the parts.
     dialect : Dialect

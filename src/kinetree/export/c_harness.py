@@ -103,7 +103,7 @@ def harness(writer, count: int) -> str:
 #include "{name}.h"
 
 #define STATES {count}
-#define TOLERANCE {tolerance:.1e} /* of the largest entry: {_MARGIN:g} times what another order of rounding changes */
+#define TOLERANCE {tolerance:.1e} /* of the largest entry: {_MARGIN:g} times the change by another order of rounding */
 
 {"".join(tables)}
 static int failures = 0;

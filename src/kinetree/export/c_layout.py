@@ -1,4 +1,4 @@
-"""What every entry of an array means, as the comments and constants of a C header."""
+"""The meaning of every entry of an array, as the comments and constants of a C header."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def axis_labels(model, size: str | int, name: str) -> list[str]:
 
 
 def units(model, declared: Sequence[str | int], name: str) -> list[str] | None:
-    """Units along the single axis of a joint-space vector; None where the name does not tell.
+    """Units along the single axis of a joint-space vector; None where the name does not determine them.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def units(model, declared: Sequence[str | int], name: str) -> list[str] | None:
 
 
 def table(model, declared: Sequence[str | int], name: str) -> list[str]:
-    """Lines that say what each entry of an array is, by the names of joints and bodies."""
+    """Lines that label each entry of an array, by the names of joints and bodies."""
     axes = [axis_labels(model, size, name) for size in declared]
     if not axes:
         return ["[0]"]
@@ -150,7 +150,7 @@ def number_unit(model, name: str) -> str:
 
 
 def check_lines(program, model, spec, present: Sequence[str]) -> list[str]:
-    """A line per check: its bit, what is wrong, and the entries of the inputs that it looks at."""
+    """A line per check: its bit, the condition violated, and the entries of the inputs that it reads."""
     names = [name for name, _ in program.inputs]
     lines, shared = [], []
     for k, (label, value) in enumerate(program.checks):

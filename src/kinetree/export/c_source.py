@@ -40,7 +40,7 @@ class CSource:
     operations : Operations
         Of one evaluation.
     scratch_bytes : int
-        Stack that the function's own array takes, besides what the compiler adds.
+        Stack that the function's own array takes, without the compiler's own.
     """
 
     name: str
@@ -65,7 +65,7 @@ class CSource:
         Returns
         -------
         tuple of Path
-            What was written: header, source, test program.
+            The files written: header, source, test program.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def to_c(
         ``double`` or ``float``.
     parameters : {"baked", "input"}
         ``"input"``: masses, inertias, offsets and the other numbers of the model are arguments; ``NAME_prepare``
-        computes from them once what all evaluations share.
+        computes from them once the numbers that all evaluations share.
     sincos : {"own", "libm"}
         ``"own"`` emits the library's sine and cosine, for equal bits; ``"libm"`` calls the C library's.
     states : int
@@ -151,7 +151,7 @@ def to_c(
 
 
 class _Writer:
-    """What header, source and test program share."""
+    """The parts that header, source and test program share."""
 
     def __init__(self, function, name: str, dtype: str, as_input: bool, own_sincos: bool) -> None:
         self.function, self.name, self.dtype = function, name, dtype
@@ -214,7 +214,7 @@ class _Writer:
 
     def _contract(self, scratch: int) -> list[str]:
         counts = self.program.operations
-        status = ["Returns 0, or the sum of what was wrong with the inputs; the results are then not to be used:"]
+        status = ["Returns 0, or the sum of the bits of all faults of the inputs; the results are then not to be used:"]
         if self.function.checks:
             status.append("  1: an input is NaN or infinite")
             status += [f"  {line}" for line in c_layout.check_lines(self.program, self.model, self.spec, self.inputs)]
@@ -258,7 +258,7 @@ class _Writer:
         used = {args[1] for op, *args in self.program.prologue.code if op == "input"}
         lines = [
             "The model's numbers, from which the params follow:",
-            "  double numbers[...]; copy the default numbers and change what you want;",
+            "  double numbers[...]; copy the default numbers and change some of them;",
             "  prepare(numbers, params) computes the params, once for all calls. It returns 0, or the sum of",
             "    1: a number is NaN",
             "    2: a number that is structure was changed (zeros, infinite limits): generate the source anew",
@@ -286,7 +286,7 @@ class _Writer:
             parts += ["\n", *self._prepare()]
         elif self.program.prologue is not None:
             (values,) = self.program.prologue.interpret([self.basis.number_values()])
-            parts += ["\n/* What follows from the model's numbers alone. */\n", self._table(params, self.real, values)]
+            parts += ["\n/* Values from the model's numbers alone. */\n", self._table(params, self.real, values)]
         parts += [f"\n{function}" for function in functions]
         text = "\n".join(body)
         unused = [f"(void){array};" for array in self.inputs if not _mentions(text, array)]
@@ -330,7 +330,7 @@ class _Writer:
 
     def _table(self, name: str, real: str, values: np.ndarray) -> str:
         if np.isnan(values).any():
-            raise CompilationError(f"{self.model.name!r}: what follows from the model's numbers is NaN.", name=name)
+            raise CompilationError(f"{self.model.name!r}: a value from the model's numbers is NaN.", name=name)
         texts = [Dialect(real).literal(x).strip("()") for x in values.tolist()]
         rows = [", ".join(texts[k : k + _PER_LINE]) for k in range(0, len(texts), _PER_LINE)]
         return f"static const {real} {name}[{len(texts)}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"

@@ -1,6 +1,6 @@
 """Functions on CUDA devices: the kernels of `cuda_source` run by CuPy on arrays that are there already.
 
-CuPy is asked for when the first array arrives; writing the source needs neither it nor a device.
+CuPy is imported when the first array arrives; writing the source needs neither it nor a device.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def to_cuda(function, *, checks: bool | None = None) -> CudaFunction:
     checks=a_truth_value,
 )
 def cuda_source(function, dtype: str = "float32", *, checks: bool = False, **options) -> CudaSource:
-    """The CUDA C++ source of a compiled function, and what a launch must know.
+    """The CUDA C++ source of a compiled function, with its launch parameters.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ class CudaFunction(Wrapper):
     Attributes
     ----------
     function : Function
-        What it computes.
+        The compiled function.
     checks : bool
-        Whether calls refuse inputs outside the domain (and wait for the device to know).
+        Whether calls refuse inputs outside the domain (and wait for the device).
     options : dict
         Options of `emit` beside the type, for experiments: ``access``, ``threads``, ``blocks``.
     """

@@ -38,7 +38,7 @@ ROW = 40
 """Outputs with longer rows leave in panels."""
 THREADS = 128
 SHARED = 48 * 1024
-"""Bytes of shared memory that every device gives a block without being asked."""
+"""Bytes of shared memory that every device gives a block by default."""
 BY_VALUE = 32_000
 """Bytes of params that are passed by value. Arguments may have 4 KB before CUDA 12.1, 32 KB since."""
 LONG = 12_000
@@ -47,7 +47,7 @@ PART = 4_000
 
 @dataclass(frozen=True, slots=True)
 class CudaSource:
-    """A kernel as text, and what its launch must know.
+    """A kernel as text, and its launch parameters.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def emit(
     Parameters
     ----------
     program : Program
-        What is evaluated.
+        The program to evaluate.
     dtype : str
         ``"float64"`` or ``"float32"``.
     checks : bool
@@ -416,7 +416,7 @@ class _Writer:
         return assign_slots(made, last)
 
     def _state(self) -> list[tuple[str, str]]:
-        """What the parts share: type and name."""
+        """Type and name of the arrays that the parts share."""
         rows = [(array.kind, f"{array.name}_row") for array in (*self.inputs, *self.outputs) if not array.panels]
         panels = [array.device for array in self.outputs if array.panels]
         if panels:

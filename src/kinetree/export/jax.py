@@ -3,11 +3,11 @@
 XLA does not take thousands of scalar operations as they are: it copies shared values into everything that uses them, so
 that the inverse dynamics of a 7-joint arm ran 10000 times slower than the machine code, and that of a humanoid did not
 compile within minutes. A program is therefore run as a *table*: a loop (``lax.scan``) whose every turn takes up to
-`WIDTH` operations of one kind, gathers their operands from an array of live values, and writes the results there. What
-XLA sees is one turn per kind of operation, whatever the length of the program.
+`WIDTH` operations of one kind, gathers their operands from an array of live values, and writes the results there. XLA
+compiles one turn per kind of operation, whatever the length of the program.
 
 Almost all operations are of one kind, (α a)(β b) + γ c, with factors from the table: sums, products, differences and
-what depends on the model's numbers.
+values that depend on the model's numbers.
 
 *Derivatives* are JAX's own, forward and reverse. Where a ``where`` chooses, the side that is not chosen contributes
 nothing, even where it is singular: arguments of singular functions that matter on one side only are replaced by 1 on
@@ -33,7 +33,7 @@ from kinetree.trace.program import SIGNATURES, Program, leading_axes
 WIDTH = 8
 """Operations per turn of the loop, at most. From 4 to 16 speed is the same within a factor of two."""
 
-ONE, SPARE = 0, 1  # places of the constant 1 and of results that nobody wants
+ONE, SPARE = 0, 1  # places of the constant 1 and of unused results
 
 # Operation -> its factors (alpha, beta, gamma) and which argument stands where; None is the constant 1.
 _LINEAR = {
@@ -99,7 +99,7 @@ class JaxFunction(Wrapper):
     Attributes
     ----------
     function : Function
-        What it computes.
+        The compiled function.
     derivatives : str
         How JAX differentiates it.
     """
@@ -195,7 +195,7 @@ class Table:
     sources : (turns, WIDTH, 3) int array
         Places of the operands.
     factors : (turns, WIDTH, 3) array
-        What the operands are multiplied by.
+        Factors of the operands.
     targets : (turns, WIDTH) int array
         Places of the results.
     places : int

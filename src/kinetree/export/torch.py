@@ -64,7 +64,7 @@ class TorchFunction(Wrapper):
     Attributes
     ----------
     function : Function
-        What it computes.
+        The compiled function.
     """
 
     package = "PyTorch"
@@ -188,7 +188,7 @@ class _Runner:
         return self._summed(wrt, tensors, found if isinstance(found, tuple) else (found,))
 
     def curvature(self, wrt: tuple[str, ...], tensors):
-        """Rates along directions of ``wrt`` of what `gradient` gives, and of its cotangents' factors."""
+        """Rates along directions of ``wrt`` of the results of `gradient`, and of its cotangents' factors."""
         inputs, tensors = tensors[: len(self.names)], tensors[len(self.names) :]
         count = len(self.result_shapes)
         cotangents, directions = tensors[:count], tensors[count:]

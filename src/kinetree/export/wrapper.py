@@ -1,4 +1,4 @@
-"""What functions for other packages share: the package is loaded when one is made, arrays are bound by name."""
+"""Base of functions for other packages: the package is loaded when one is made, arrays are bound by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kinetree.errors import MissingDependencyError
 
 
 def imported(package: str, message: str):
-    """A package that need not be installed; the message says what needs it and how to get it."""
+    """A package that need not be installed; the message names the feature that needs it and the way to install it."""
     try:
         return import_module(package)
     except ImportError as error:
@@ -32,7 +32,7 @@ class Wrapper:
     Attributes
     ----------
     function : Function
-        What it computes.
+        The compiled function.
     plain : Function
         The function whose inputs a call names: of one with numbers for every state, its base.
     """

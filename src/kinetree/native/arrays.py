@@ -1,4 +1,4 @@
-"""From the user's arrays to checked arrays with one batch shape, and the errors that explain what is wrong."""
+"""From the user's arrays to checked arrays with one batch shape, and the errors that explain the fault."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def wrenches_by_name(caller: str, model, name: str, wrenches: Mapping) -> np.nda
     Raises
     ------
     UnknownNameError
-        No body has this name; of a frame the message says which body holds it.
+        No body has this name; of a frame the message names the body that holds it.
     ShapeError
         A wrench has not six entries.
     """

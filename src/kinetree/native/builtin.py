@@ -1,7 +1,7 @@
 """Python functions from compiled code: the pointers they need, the layout of array objects, their making.
 
 Compiled code reads the fields of array objects at the offsets of `FIELDS`; `available` compares them with NumPy's own
-answers on arrays made for the purpose before any builtin is made. Where they differ (PyPy, free-threaded builds),
+values on arrays made for the purpose before any builtin is made. Where they differ (PyPy, free-threaded builds),
 `Kernel` calls through ctypes instead. Objects hold no addresses: those that the code needs stand in a context, an array
 of pointers that is the builtin's ``self``, so that kernels with different params share one piece of code.
 """
@@ -77,7 +77,7 @@ def available() -> bool:
     """Whether this interpreter and NumPy have the layout that builtins rely on."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":
         return False
-    if "free-threading" in sys.version:  # sysconfig would say it in 2 ms
+    if "free-threading" in sys.version:  # sysconfig takes 2 ms
         return False
     try:
         return (
@@ -139,7 +139,7 @@ _FASTCALL, _KEYWORDS = 0x80, 0x02
 
 
 class _Context(np.ndarray):
-    """The array of pointers that is a builtin's ``self``; it keeps alive what they point to."""
+    """The array of pointers that is a builtin's ``self``; it keeps their targets alive."""
 
 
 class _MethodDef(ctypes.Structure):
@@ -163,7 +163,7 @@ def make_builtin(address: int, dtype: np.dtype, params: np.ndarray | None, heap:
     params, heap : numpy.ndarray or None
         Run-time params, and the memory for frames too large for the stack. The GIL guards the latter.
     owner : object
-        What must live as long as the function: the code.
+        Object that must live as long as the function: the code.
     """
     pointers = dict(interpreter_pointers(dtype))
     pointers["params"] = 0 if params is None else params.ctypes.data
@@ -188,7 +188,7 @@ def make_method(address: int, table: list[int], owners: tuple, doc: bytes, keywo
     table : list of int
         64-bit integers; an array of them is ``self``.
     owners : tuple
-        What must live as long as the function: the code, and all that the table points to.
+        Objects that must live as long as the function: the code, and all that the table points to.
     doc : bytes
     keywords : bool
     """
@@ -214,7 +214,7 @@ def address_of(function) -> int:
 
 @once
 def interpreter_pointers(dtype: np.dtype) -> dict[str, int]:
-    """Addresses of what compiled code needs of the interpreter and of NumPy, by name."""
+    """Addresses that compiled code needs of the interpreter and of NumPy, by name."""
 
     def function(name: str) -> int:
         return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value

@@ -9,7 +9,7 @@ import unicodedata
 LONGEST = 80
 """Characters of an identifier; longer names are cut, and a part of their hash keeps them apart."""
 
-# Words that no identifier may be: keywords of C and C++, what <math.h> and generated code use, `main`.
+# Words that no identifier may be: keywords of C and C++, names of <math.h> and of generated code, `main`.
 RESERVED = frozenset(
     """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl

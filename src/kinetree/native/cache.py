@@ -11,9 +11,9 @@ a temporary file and renamed, so readers never see half of one and writers in se
 other; there are no locks, so none can stay behind. Every file carries a checksum over its key and content: a damaged or
 foreign file counts as absent.
 
-Entries are run as machine code, so only a folder is used to which nobody else can write, and only entries that nobody
-else can have written (`private_folder`). No failure of the disk stops the caller: without a usable directory nothing is
-stored and nothing is found. A warning says why, once for each reason.
+Entries are run as machine code, so the folder and the entries must not be writable by other
+users (`private_folder`). No failure of the disk stops the caller: without a usable directory nothing is
+stored and nothing is found. A warning gives the reason, once for each reason.
 
 The bound is kept by *sweeps*: those not used for longest go first. A store of n bytes sweeps with probability n / (size
 / 32). So one sweep is expected for every 32nd of the size stored, by however many processes, without anything that
@@ -45,7 +45,7 @@ _OURS = re.compile(rf"[0-9a-f]{{40}}\{SUFFIX}|{PREFIX}.*\{TEMPORARY}")
 
 DEFAULT_SIZE = 512 * 2**20
 FILLED = 0.9
-"""What a sweep leaves of the size, at most."""
+"""Part of the size that a sweep leaves, at most."""
 SHARE = 32
 """A sweep is expected for every such part of the size that is stored."""
 ABANDONED = 300.0
@@ -53,13 +53,13 @@ ABANDONED = 300.0
 NOTED = 3600.0
 """A use is noted when the last one is longer ago [s]: most loads write nothing."""
 
-_said: set[str] = set()  # what a warning of this process was about
-_tidied: set[Path] = set()  # folders in which this process has looked for what killed writers left behind
+_said: set[str] = set()  # reasons of this process's warnings
+_tidied: set[Path] = set()  # folders in which this process has looked for the leftovers of killed writers
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the cache holds.
+    """Number and size of the entries of the cache.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def load(key: str) -> bytes | None:
 
 
 def store(key: str, content: bytes) -> bool:
-    """Keep content under a key, replacing what was there; false when it could not be stored.
+    """Store content under a key, replacing any earlier content; false when it could not be stored.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def _say_untrusted(error: UntrustedError, folder: Path) -> None:
     """Others may have put code there."""
     _say(
         "trust",
-        f"kinetree does not run the compiled code in {folder}: {error}, so it could be somebody else's. Every process "
+        f"kinetree does not run the compiled code in {folder}: {error}, so it could be another user's. Every process "
         "compiles anew. Take the permission away (chmod go-w), name a folder of your own in KINETREE_CACHE_DIR, or set "
         "KINETREE_CACHE=0 to do without.",
     )

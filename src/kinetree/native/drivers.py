@@ -47,7 +47,7 @@ _drivers = once(_Drivers)
 
 
 def vectorcall_code() -> tuple[int, Code]:
-    """Address of ``kinetree_vectorcall``, and what must live as long as it is used."""
+    """Address of ``kinetree_vectorcall``, and the object that must live as long as it is used."""
     drivers = _drivers()
     return drivers.vectorcall, drivers.code
 
@@ -120,7 +120,7 @@ def share(batch: int, params: int, arrays, outputs, n: int, block: int, heap_byt
     count : int
         Threads.
     owners : object
-        What must live as long as a thread works: the arrays, the params, the code.
+        Objects that must live as long as a thread works: the arrays, the params, the code.
     """
     values = {"next": 0, "n": n, "block": block, "batch": batch, "params": params}
     values |= {"inputs": len(arrays), "outputs": len(outputs)}

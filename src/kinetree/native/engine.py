@@ -70,14 +70,14 @@ class Target:
 
     @property
     def key(self) -> str:
-        """What object code depends on, as one string for the cache."""
+        """The properties that object code depends on, as one string for the cache."""
         return f"{self.triple}/{self.cpu}/{self.features}/{self.vector_bytes}"
 
 
 def is_object(data: bytes) -> bool:
-    """Whether bytes begin like an object file (ELF, Mach-O, COFF) and are as long as its header says.
+    """Whether bytes begin like an object file (ELF, Mach-O, COFF) and have the length in its header.
 
-    LLVM's loader does not ask: other bytes end the process.
+    LLVM's loader does not check this: other bytes end the process.
     """
     size = len(data)
     if data[:4] == b"\x7fELF" and size >= 64:

@@ -1,6 +1,6 @@
 """Kernel: a Program as machine code, called with arrays.
 
-The lowest layer that takes arrays: it checks what would otherwise read or write foreign memory, and reports the state
+The lowest layer that takes arrays: it checks arguments that could read or write foreign memory, and reports the state
 of the inputs as an integer. Shapes with names, broadcasting, and errors that explain belong to `Function`.
 """
 
@@ -41,7 +41,7 @@ class Kernel:
     Parameters
     ----------
     program : Program
-        What is evaluated.
+        The program to evaluate.
     dtype : str
         ``"float64"`` or ``"float32"``, the type of all arrays.
     checks : bool
@@ -54,7 +54,7 @@ class Kernel:
     chunk : int, optional
         Operations per machine function.
     what : str
-        What a progress line says while a variant is compiled, for example "compiling aba for model 'arm'".
+        Text of the progress line while a variant is compiled, for example "compiling aba for model 'arm'".
     seconds : dict, optional
         Gets the time that each variant took.
 

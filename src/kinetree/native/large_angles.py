@@ -1,7 +1,7 @@
 """Angles of any size less whole quarter turns, exactly: for those that two parts of pi/2 do not reduce (`llvm_math`).
 
 With x = m 2^e, m a whole number of 64 bits, only those bits of 2/pi matter whose product with m 2^e is less than four
-quarter turns: the 192 from a place that e tells. The product's first two bits are the quadrant, the others the
+quarter turns: the 192 from a place that e determines. The product's first two bits are the quadrant, the others the
 remainder, of which at least 60 are right however near x is to a multiple of pi/2. All is whole-number arithmetic and
 one fused sum, so C, CUDA and machine code have the same bits. It runs for the angles alone that need it.
 
@@ -120,7 +120,7 @@ def large_angle_text(name: str, function: str = "static", table: str = "static c
     name : str
         Of the function and of its result; its table is called ``name_table``.
     function, table : str
-        What stands before them.
+        Qualifiers before each of them.
     """
     words = "\n".join(
         "    " + ", ".join(f"0x{word:016x}ULL" for word in TABLE[k : k + 4]) + "," for k in range(0, len(TABLE), 4)

@@ -14,7 +14,7 @@ That of the SIMD variant:
 * ``kinetree_batch(inputs, strides, outputs, n, params, heap, whole) -> i32`` evaluates n states of a batch of `whole`
   (`llvm_batch`).
 
-``kinetree_layout`` is an array of one 64-bit integer: the bytes that the variant wants at ``heap``.
+``kinetree_layout`` is an array of one 64-bit integer: the bytes that the variant needs at ``heap``.
 
 The integer returned is a set of bits: 1 for NaN or infinity among the inputs, ``2 << k`` for check k.
 
@@ -47,13 +47,13 @@ def emit(
     Parameters
     ----------
     program : Program
-        What is evaluated.
+        The program to evaluate.
     dtype : str
         ``"float64"`` or ``"float32"``.
     target : Target
         The machine; its vector width is the number of states in a tile.
     checks : bool
-        Whether the returned status says anything.
+        Whether checks are evaluated for the returned status.
     chunk : int
         Operations per function.
     builtin : bool

@@ -114,7 +114,7 @@ class _Call(PythonFunction):
 
         The shape is read only for the declared number of axes; where the array has fewer, this reads NumPy's own memory
         (strides stand behind shapes), and the number of axes refuses the array anyway. An array without axes has no
-        shape to read, so what stands there is replaced by a valid address first.
+        shape to read, so that field is replaced by a valid address first.
         """
         field = {name: self.read(what, name) for name in ("nd", "shape", "descr", "flags")}
         same_axes = field["nd"].equals(len(shape))

@@ -1,6 +1,6 @@
 """Functions of LLVM IR written with Python's operators: all code but the straight-line text of a program.
 
-A `Value` knows its type, so ``(n + 63) & -64`` writes the instructions that it says. Python's numbers stand for
+A `Value` has its type, so ``(n + 63) & -64`` writes the corresponding instructions. Python's numbers stand for
 constants of the type that they meet, in every lane of a vector. Instructions are written in the order in which Python
 evaluates.
 """
@@ -45,7 +45,7 @@ def _relation(name: str) -> Callable[[Value, Value | float], Value]:
 
 
 class Value:
-    """What an instruction of a function gives, an argument, or a constant.
+    """The result of an instruction of a function, an argument, or a constant.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Value:
 
     @property
     def _f(self) -> str:
-        """What the names of instructions on floats begin with."""
+        """Prefix of the names of instructions on floats."""
         return "f" if "double" in self.kind or "float" in self.kind else ""
 
     __add__ = _operator("add")
@@ -164,7 +164,7 @@ class Value:
         return self.code.do("ptr", f"getelementptr inbounds {kind}, {self}, {index}")
 
     def load(self, kind: str = "i64", align: int = 0) -> Value:
-        """What stands at the pointer."""
+        """The value at the pointer."""
         return self.code.do(kind, f"load {kind}, {self}" + f", align {align}" * bool(align))
 
     def store(self, value: Value | int, align: int = 0, hint: str = "") -> None:
@@ -179,7 +179,7 @@ class Code:
     Parameters
     ----------
     head : str
-        What stands before the arguments: ``"internal fastcc void @spread"``.
+        Text before the arguments: ``"internal fastcc void @spread"``.
     arguments : str
         Types, attributes and names: ``"ptr noalias %frame, i64 %n"``.
 
@@ -295,7 +295,7 @@ class Code:
         return self.do(kind, f"phi {kind} " + ", ".join(f"[ {value.text}, %{block} ]" for value, block in sources))
 
     def join(self, phi: Value, value: Value) -> None:
-        """What a phi of an earlier block is when the block that is being written jumps there."""
+        """Add the value of a phi of an earlier block for a jump from the block that is being written."""
         self.lines[self._phis[phi.text]] += f", [ {value.text}, %{self.block} ]"
 
     @contextmanager

@@ -8,7 +8,7 @@ integers, so a new kernel costs no further compilation.
 * ``kinetree_share(job, heap) -> i32`` evaluates blocks of a batch until none is left. Several threads call it with one
   job; the next block is an atomic counter, so no thread waits for another, and none needs the GIL between blocks.
 * ``kinetree_rollout(job, memory, heap) -> i32`` does the same for rollouts: it takes tiles of states through all steps
-  of time. The states of the tile never leave the first-level cache, only what is recorded is written.
+  of time. The states of the tile never leave the first-level cache, only recorded values are written.
 * ``kinetree_vectorcall(self, args, nargs, names)`` is ``f(q, v, a)`` and ``f(q, v, a, out=tau)`` (`vectorcall`), by
   CPython's convention METH_FASTCALL | METH_KEYWORDS. It calls the entry with the arrays, ``out`` as the last of them if
   that is the only keyword; when the entry refuses, or for all other arguments, it passes them on to the fallback, an
@@ -39,7 +39,7 @@ from kinetree.native.llvm_code import ATTRIBUTES, Code, Value
 from kinetree.native.llvm_python import PythonFunction, number_ir
 
 _NUMBERS = frozenset(("next", "n", "block", "inputs", "outputs", "states", "steps", "every"))
-"""What tables hold beside pointers."""
+"""Entries of tables that are not pointers."""
 
 
 def driver_ir(triple: str) -> str:
@@ -49,7 +49,7 @@ def driver_ir(triple: str) -> str:
 
 
 def _table(at: Value, names: tuple[str, ...]) -> list[Value]:
-    """What a table holds."""
+    """The entries of a table."""
     return [at.at(k, "i64").load("i64" if name in _NUMBERS else "ptr") for k, name in enumerate(names)]
 
 

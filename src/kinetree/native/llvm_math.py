@@ -54,7 +54,7 @@ HALF_PI = {
 """Half of pi as a sum of two numbers."""
 
 ROUNDER = {"double": 1.5 * 2.0**52, "float": 1.5 * 2.0**23}
-"""What rounds a number to an integer when it is added and taken away again."""
+"""A number that rounds another to an integer when it is added and subtracted again."""
 
 
 @dataclass(frozen=True)

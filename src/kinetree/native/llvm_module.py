@@ -34,7 +34,7 @@ _LIBM = {"exp": "exp", "log": "log", "tanh": "tanh", "arctan2": "atan2"}
 
 
 class Module:
-    """The text of one module while it grows: what all of its functions share."""
+    """The text of one module while it grows: the parts that all of its functions share."""
 
     def __init__(self, program: Program, element: str, target: Target, checks: bool, chunk: int) -> None:
         self.program = program
@@ -129,8 +129,8 @@ class Module:
 class Block:
     """Straight-line code of some chunks: where operands live, and one line or a few for every operation.
 
-    The two variants differ in their memory only; `ScalarBlock` (`llvm_state`) and `TileBlock` (`llvm_batch`) say
-    where things are.
+    The two variants differ in their memory only; `ScalarBlock` (`llvm_state`) and `TileBlock` (`llvm_batch`) give
+    the addresses.
     """
 
     def __init__(self, module: Module, lanes: Lanes) -> None:

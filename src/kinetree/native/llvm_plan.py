@@ -1,4 +1,4 @@
-"""What is computed where: live values, chunks of operations, and the memory slots of values that cross a chunk.
+"""The plan of machine code: live values, chunks of operations, and the memory slots of values that cross a chunk.
 
 LLVM's time and its register allocator suffer from very long blocks, so a program is cut into functions of some hundred
 operations. A value that is used in a later chunk goes through a *slot* of the frame, a small array that one
@@ -28,7 +28,7 @@ class Plan:
     Parameters
     ----------
     program : Program
-        What is evaluated.
+        The program to evaluate.
     operands : list of tuple of int
         The values that each operation takes.
     reported : dict of int to int
@@ -84,11 +84,11 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
     Parameters
     ----------
     program : Program
-        What is evaluated.
+        The program to evaluate.
     lanes : int
         Lanes of the machine's vectors.
     checks : bool
-        Whether the program's checks are evaluated; if not, what only they need is left out.
+        Whether the program's checks are evaluated; if not, operations for checks alone are left out.
     chunk : int
         Operations per function.
     reread : bool
@@ -189,8 +189,8 @@ def assign_slots(
         The last chunk that uses a value, of those that get a slot.
     first_slot : int
     side_by_side : bool
-        Whether what one chunk makes and another is the last to use lies side by side, as a block that is used again as
-        a whole: chunks of one shape then find their values at equal distances from a few places.
+        Whether values that one chunk makes and another is the last to use lie side by side, as a block that is used
+        again as a whole: chunks of one shape then find their values at equal distances from a few places.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""What compiled functions of Python share: objects are read and made, and a number may stand for an array.
+"""Code shared by compiled functions of Python: objects are read and made, and a number may stand for an array.
 
 ``kinetree_number(x, room, table, item) -> ptr`` is x itself, or an array without axes that stands for it. A float of
 Python, a scalar of NumPy in the precision of the kernel and an int that is a double exactly become an array object in
-``room`` with the fields that are looked at (`FIELDS`), so that the checks of arrays need not know about numbers.
+``room`` with the fields that are looked at (`FIELDS`), so that the checks of arrays need no case for numbers.
 ``table`` holds the pointers of `NUMBER`, ``item`` is the size of the kernel's numbers.
 """
 
@@ -84,7 +84,7 @@ def number_ir() -> str:
     code.branch(kind.equals(known["int_type"]), "convert", "itself")
     code.label("convert")
     converted = code.call("double", known["int_value"], x, convention="")
-    code.branch(converted.equals(-1.0), "clear", "range")  # -1 is also what an int beyond all doubles gives
+    code.branch(converted.equals(-1.0), "clear", "range")  # -1 is also the result for an int beyond all doubles
     code.label("clear")
     code.call("void", known["clear_error"], convention="")
     code.go("itself")

@@ -19,7 +19,7 @@ from kinetree.native.llvm_plan import Plan
 from kinetree.trace.program import SIGNATURES
 
 SPARE = 2
-"""Registers left for what an operation needs beside its operands."""
+"""Registers left for an operation's temporaries beside its operands."""
 
 _ELSEWHERE = frozenset(op for op, (_, kind) in SIGNATURES.items() if kind == "b") | {"const"}
 """Booleans are in registers of their own, constants are part of instructions."""

@@ -131,7 +131,7 @@ def writer(module: Module, places: dict[int, int], output: int, partial: bool) -
 
 
 def load_column(code: Code, lanes: Lanes, output: int, frame: Value, column: Value) -> list[Value]:
-    """Load as many results as a vector has lanes, from where the slot table of an output says."""
+    """Load as many results as a vector has lanes, from the places in the slot table of an output."""
     table = code.value("ptr", f"@places{output}").at(column, "i32")
     offsets = (table.at(4 * c).load("i32").cast("zext", "i64") for c in range(lanes.count))
     return [frame.at(offset).load(lanes.type) for offset in offsets]

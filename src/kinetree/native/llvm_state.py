@@ -1,7 +1,7 @@
 """The scalar variant: one state at the lowest latency.
 
 Sines and cosines of the joint angles are computed first, several angles in the lanes of one vector; after that the code
-runs on single numbers and writes each result where the caller wants it. Outputs that are mostly structural zeros are
+runs on single numbers and writes each result into the caller's array. Outputs that are mostly structural zeros are
 cleared as a whole first.
 """
 
@@ -45,7 +45,7 @@ class ScalarBlock(Block):
         ]
 
     def begin(self) -> None:
-        """What comes before the chunks: status, finiteness, sines and cosines, structural zeros."""
+        """The code before the chunks: status, finiteness, sines and cosines, structural zeros."""
         self.lines.append("  store i32 0, ptr %frame")
         if self.module.checks:
             self._test_inputs()

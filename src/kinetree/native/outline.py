@@ -1,4 +1,4 @@
-"""Chunks that repeat: which of a plan's chunks do the same operations, and what each of them takes from where.
+"""Chunks that repeat: which of a plan's chunks do the same operations, and the places of their operands.
 
 Chunks of one *shape* become one machine function that runs over the rows of a table (`outline_llvm`). A shape has
 *columns*: all that an operation reads or writes in memory, a slot, an entry of an input, a param, a result. A row holds
@@ -32,9 +32,9 @@ class Shape:
     chunks : list of int
         Their numbers in the plan, in order of evaluation.
     columns : list of Column
-        What they read and write.
+        The places that they read and write.
     entries : (rows, columns) array of int
-        Where: a row for each chunk.
+        Places: a row for each chunk.
     """
 
     chunks: list[int]
@@ -126,7 +126,7 @@ def _describe(plan: Plan, chunk: tuple[int, ...]) -> tuple[tuple, list[int]]:
         for argument in operation[1:]:
             place = own.get(argument)
             coded.append(read(argument) if place is None else place)
-        # A truth value from a slot is read in another way: the operation says which arguments are truth values.
+        # A truth value from a slot is read in another way: the operation determines which arguments are truth values.
         made = plan.pairs[operation[1]] if op == "sin" or op == "cos" else ((value, 0),)
         for twin, part in made:
             own[twin] = len(own)

@@ -44,7 +44,7 @@ class RowTable:
         self.width = max(len(table), 1)
 
     def address(self, block: Block, column: Column, entry: int) -> Address:
-        """Base pointer and byte offset of what the shape's first chunk has at this entry."""
+        """Base pointer and byte offset of the operand that the shape's first chunk has at this entry."""
         base, offset, group = self._places[column, entry]
         if group is None:
             return base, offset
@@ -71,7 +71,7 @@ class RowTable:
 
 
 class TableAddresses:
-    """Makes a block over the rows of a table from one over a single chunk, which says where its operands are."""
+    """Makes a block over the rows of a table from one over a single chunk, which has the addresses of its operands."""
 
     def __init__(self, shape: Shape, *arguments) -> None:
         super().__init__(*arguments)

@@ -1,11 +1,11 @@
-"""A folder that nobody else can write to, for files that are run as machine code.
+"""A folder that no other user can write to, for files that are run as machine code.
 
 The rules are those of OpenSSH for keys and of sudo for its files. Every folder on the way to it, links resolved,
 belongs to this user or to root, and only they may write there; in a folder with the sticky bit, such as /tmp, others
-may, since they cannot replace what is not theirs. The folder itself has no such exception. A group that is the owner's
+may, since they cannot replace files of others. The folder itself has no such exception. A group that is the owner's
 alone, as many systems give to each user, counts as the owner.
 
-The folder is opened once, and its files by that handle: what is read is what was examined. Permissions are looked at on
+The folder is opened once, and its files by that handle: the one examined is the one read. Permissions are looked at on
 systems that have users in this sense (POSIX). Of access lists those of Linux count, since their mask stands in the
 group's permissions; others, NFSv4's and Windows' for example, are not read.
 """
@@ -27,7 +27,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | sum(getattr(os, x, 0) for x in ("O
 
 
 class UntrustedError(Exception):
-    """Somebody else could have written what would be read. Its text names the file or folder and says why."""
+    """Another user could have written the data to be read. The text names the file or folder and the reason."""
 
 
 class PrivateFolder:
@@ -38,7 +38,7 @@ class PrivateFolder:
     path : Path
         Absolute.
     create : bool
-        Whether to make what is missing of it, for this user alone.
+        Whether to make missing folders, for this user alone.
     trusted : bool
         Whether it must be private; without that, only list and remove.
 
@@ -90,7 +90,7 @@ class PrivateFolder:
             return file.read(), status.st_mtime
 
     def write(self, name: str, data: bytes, temporary: str) -> None:
-        """Put a file in the place of what is there, as a whole or not at all.
+        """Write a file, replacing one of the same name, as a whole or not at all.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class PrivateFolder:
         return True
 
     def names(self) -> list[str]:
-        """What is in the folder."""
+        """Names of the files in the folder."""
         return os.listdir(self._path if self._handle is None else self._handle)
 
     def status(self, name: str) -> os.stat_result | None:
@@ -145,7 +145,7 @@ class PrivateFolder:
 def _examined(path: str, create: bool) -> os.stat_result:
     """The state of a folder to which only this user and root can write, it and all on the way to it.
 
-    From the top down: nobody else can change what was examined before, so paths keep their meaning.
+    From the top down: no other user can change the folders examined before, so paths keep their meaning.
     """
     current, *rest = Path(path).parts[0], *Path(path).parts[1:]
     status = os.lstat(current)
@@ -174,7 +174,7 @@ def _no_folder(path: str) -> NotADirectoryError:
 
 
 def _fault(status: os.stat_result, sticky: bool = False) -> str:
-    """Who else may write there, in words; empty if nobody. ``sticky``: whether the sticky bit makes up for it."""
+    """Other users who may write there, in words; empty if none. ``sticky``: whether the sticky bit makes up for it."""
     if not hasattr(os, "geteuid"):
         return ""
     mode, owner = status.st_mode, status.st_uid

@@ -42,7 +42,7 @@ def singularity(spec, model, arrays: Mapping[str, np.ndarray] | None = None, bat
     state, joints = _motion_without_inertia(model, M) if np.isfinite(M).all() else ((), [])
     where = f" at batch index {state if len(state) > 1 else state[0]}" if batch and "q" in given else ""
     if "M" in given:
-        what, hint = "the given M is not positive definite", "Give the inertia of a mechanism plus what stiffens it."
+        what, hint = "the given M is not positive definite", "Give the inertia of a mechanism plus stiffness terms."
     else:
         which = "this" if arrays else "every"
         what = f"the joint-space inertia of model {model.name!r} has no inverse at {which} position"

@@ -2,7 +2,7 @@
 
 Results do not depend on how many there are: every state is computed by the same machine code, in a block of its own
 rows. Helpers wait for work between calls; the calling thread works too and never waits for a helper that has not begun.
-There are at most `most_threads` of them in a process, whatever is asked for.
+There are at most `most_threads` of them in a process, whatever number is requested.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class _Job:
                 self.idle.release()
 
     def close(self) -> None:
-        """Let nobody join any more, and wait for those who did. May be called again when Ctrl-C has ended it."""
+        """Let no more threads join, and wait for those that did. May be called again when Ctrl-C has ended it."""
         with self.lock:
             self.closed = True
             waiting = self.active > 0

@@ -1,6 +1,6 @@
 """The machine code of a kernel's two variants, each compiled or read from the cache when it is first needed.
 
-Most functions are called in one way: a controller asks for one state at a time and never needs the SIMD variant,
+Most functions are called in one way: a controller evaluates one state at a time and never needs the SIMD variant,
 training runs batches and never needs the scalar variant. Each variant takes about half of the compiler's time.
 """
 
@@ -32,7 +32,7 @@ class Variant:
     Attributes
     ----------
     code : Code
-        What must live as long as any address is used.
+        Object that must live as long as any address is used.
     address : int
         Of ``kinetree_scalar`` or ``kinetree_batch``.
     run : callable
@@ -63,7 +63,7 @@ class Variants:
     program, dtype, checks, target, chunk
         As for `Kernel`.
     what : str
-        What the progress line says while a variant is compiled; none if empty.
+        Text of the progress line while a variant is compiled; none if empty.
     seconds : dict, optional
         Gets the time that each variant took: "compile float64", "compile float64 batch".
     """

@@ -1,4 +1,4 @@
-"""Calls without Python in between: what ``f(q, v, a)`` and ``f(q, v, a, out=tau)`` run when the arrays are plain.
+"""Calls without Python in between: the code of ``f(q, v, a)`` and ``f(q, v, a, out=tau)`` for plain arrays.
 
 A class with a ``__call__`` written in Python costs 110 ns more than the arithmetic's entry, and a keyword 200 ns more:
 as much as the inverse dynamics of an arm. So a Function whose entry exists gets a class of its own, whose ``__call__``
@@ -61,6 +61,6 @@ def make_direct(function) -> None:
 
 
 def _signature(function) -> inspect.Signature:
-    """What the arrays are called; all of them are needed."""
+    """The signature: the names of the arrays, all of them required."""
     arrays = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in function.input_names]
     return inspect.Signature([*arrays, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)])

@@ -1,4 +1,4 @@
-"""Finished code from a simplified graph: what depends on numbers alone split off, products fused into sums, ordered."""
+"""Finished code from a simplified graph: the prologue of numbers split off, products fused into sums, ordered."""
 
 from __future__ import annotations
 

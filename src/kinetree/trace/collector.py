@@ -20,7 +20,7 @@ _was_on = False
 def collector_off() -> Iterator[None]:
     """Hold off the garbage collector of the process; it comes back as it was, after errors too.
 
-    Only for what takes seconds: other threads make garbage meanwhile, which is collected afterwards.
+    Only for work of seconds: other threads make garbage meanwhile, which is collected afterwards.
     """
     global _was_on
     holder = object()

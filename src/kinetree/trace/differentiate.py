@@ -1,8 +1,8 @@
 """Exact derivatives of a graph, written into the same graph: forward tangents and reverse adjoints.
 
 Every node is an elementary operation, so the chain rule gives its derivative as more nodes of the same graph, which
-the graph's rules simplify and share as they simplify the function itself. Nothing is approximated. What does not
-depend on a variable never meets it: derivatives are sparse by construction, because a missing tangent is a structural
+the graph's rules simplify and share as they simplify the function itself. Nothing is approximated. Nodes that do not
+depend on a variable have no tangent: derivatives are sparse by construction, because a missing tangent is a structural
 zero.
 
 *Forward*: ``tangents`` sends any number of directions through the graph at once, each node carrying only the directions

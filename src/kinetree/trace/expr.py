@@ -1,7 +1,7 @@
-"""Expr and Condition: what traced code sees of a graph, a node with Python's operators.
+"""Expr and Condition: a node of a graph as a value of traced code, with Python's operators.
 
-An Expr stands for a float that is not known yet, a Condition for a truth value that is not known yet. Both record what
-is done with them; neither has a value, so traced code cannot branch on one: ``condition.where(a, b)`` selects.
+An Expr stands for a float that is not known yet, a Condition for a truth value that is not known yet. Both record the
+operations on them; neither has a value, so traced code cannot branch on one: ``condition.where(a, b)`` selects.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Symbol:
 
     def _no_value(self, what: str) -> NoReturn:
         raise CompilationError(
-            f"{what} asked of {self!r}, which has no value while the code is traced. Traced code cannot branch on a "
+            f"{what} required of {self!r}, which has no value while the code is traced. Traced code cannot branch on a "
             "value or take it out: use where(condition, a, b) of kinetree.spatial.scalar, and its sin, cos, sqrt "
             "in place of math's."
         )
@@ -69,7 +69,7 @@ class _Symbol:
     def _mixed(self) -> NoReturn:
         raise CompilationError(
             "two traces are mixed in one expression: a traced value was kept from an earlier trace. Traced functions "
-            "must not store what they compute outside."
+            "must not store their values outside."
         )
 
 
@@ -122,7 +122,7 @@ class Expr(_Symbol):
 
     Notes
     -----
-    ``==`` asks whether two objects are the same node; the recorded comparison is `equal`.
+    ``==`` tests whether two objects are the same node; the recorded comparison is `equal`.
     """
 
     __slots__ = ()

@@ -7,7 +7,7 @@ signs and one-level cancellations. The rules keep this normal form:
 
 * a product or quotient has no negated operand, and its constant operand is positive: signs stand outside and are
   absorbed by the sums above;
-* a sum has no negated operand, and its constant operand is positive; of a - b and b - a only the first one asked for
+* a sum has no negated operand, and its constant operand is positive; of a - b and b - a only the first one requested
   exists, the other is its negation;
 * the constant of a product stands first, that of a sum last, other commutative operands by number.
 
@@ -53,7 +53,7 @@ class Graph:
     ZERO, ONE, TRUE, FALSE = 0, 1, 2, 3
 
     def __init__(self) -> None:
-        # `index` maps a request to its answer, which may be a simpler node than the one asked for.
+        # `index` maps a requested node to its simplified form, which may be another node.
         self.index: dict[Node, int] = {}
         self.nodes: list[Node] = []
         self.value: list[float | None] = []

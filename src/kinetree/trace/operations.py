@@ -1,4 +1,4 @@
-"""Operation counts: what one evaluation of straight-line code takes, by kind."""
+"""Operation counts of one evaluation of straight-line code, by kind."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Operations:
     -----
     ``operations["fma"]`` is the number of a kind, 0 if it does not occur; ``dict(operations)`` has all that do. The
     attributes count as the literature does, where a fused operation is a multiplication and an addition:
-    `multiplications`, `additions`, `divisions` and their sum `total`, the measure of Featherstone's table 10.1. What
-    the processor executes is `instructions`. What depends on the numbers of the model alone is computed once per model
-    and is not in these counts.
+    `multiplications`, `additions`, `divisions` and their sum `total`, the measure of Featherstone's table 10.1. The
+    processor executes `instructions`. Values of the model's numbers alone are computed once per model
+    and are not in these counts.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Operations:
 
     @property
     def total(self) -> int:
-        """Multiplications, divisions and additions: what the literature counts."""
+        """Multiplications, divisions and additions: the count of the literature."""
         return self.multiplications + self.divisions + self.additions
 
     @property

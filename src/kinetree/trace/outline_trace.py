@@ -1,12 +1,12 @@
 """Large traces in pieces: every different piece is simplified and ordered once, its repetitions are copies.
 
-An algorithm visits the bodies one after the other, and what it does for two bodies of one kind differs in operands
+An algorithm visits the bodies one after the other, and its operations for two bodies of one kind differ in operands
 only. A `MarkedModel` notes where in the trace each visit begins; between the marks lie the *pieces*. Two pieces have
 one *shape* if they do the same operations on their own values and take values from outside in the same pattern. A
 piece is lowered as if it were a program of its own, whose inputs are the values from outside and whose results are the
 values that others use; that is done once for every shape. So a thousand links cost little more than their trace.
 
-What the passes over the whole graph find across pieces is lost: a product that is used in another piece is not fused
+Simplifications across pieces are lost: a product that is used in another piece is not fused
 into the sum there. For the chains of revolute joints these are less than 1 % of the operations.
 """
 
@@ -54,7 +54,7 @@ class Visits(Sequence):
     marks : list of int
         Gets the length of the graph at each visit.
     what : str
-        What is traced, for the error.
+        Name of the trace, for the error.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _too_large(what: str, bodies: int, **values: int) -> CompilationError:
 
 
 class MarkedModel(ScalarModel):
-    """What an algorithm sees of a model with many bodies while it is traced.
+    """A model with many bodies, as an algorithm reads it while it is traced.
 
     It notes where the visits of bodies begin, and its rotations are symbols, which otherwise are constants: bodies that
     are turned differently then differ in numbers only.
@@ -133,7 +133,7 @@ class MarkedModel(ScalarModel):
     graph : Graph
         The trace.
     what : str
-        What is traced, for errors: "crba of model 'arm'".
+        Name of the trace, for errors: "crba of model 'arm'".
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ class MarkedModel(ScalarModel):
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What the trace of a `MarkedModel` says besides the graph.
+    """Data of the trace of a `MarkedModel` besides the graph.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of the trace in terms of its own: what `_describe` makes of it.
+    """A stretch of the trace in its own numbering, made by `_describe`.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ class Stretch:
         Those that operations use.
     operations : list of tuple
     ends : list of (str, object)
-        What each value that others take is: ("leaf", node of the leaf) or ("value", place).
+        The kind of each value that others take: ("leaf", node of the leaf) or ("value", place).
     """
 
     leaves: list[tuple]
@@ -282,13 +282,13 @@ class Stretch:
 
 
 def _template(shape: tuple) -> tuple[Stretch, Stretch]:
-    """The lowered form of a shape: the piece's code for every state and for every model, over what it takes.
+    """The lowered form of a shape: the piece's code for every state and for every model, over its inputs.
 
     Parameters
     ----------
     shape : tuple
-        Operations; arguments count the piece's own values from 0, the values from outside from -1 downward. Then what
-        kind each value from outside is of, and which values are used outside.
+        Operations; arguments count the piece's own values from 0, the values from outside from -1 downward. Then the
+        kind of each value from outside, and the values that are used outside.
     """
     operations, kinds, exported = shape
     graph = Graph()

@@ -1,4 +1,4 @@
-"""Program: the straight-line code that every back end takes, and the interpreter that defines what it means.
+"""Program: the straight-line code that every back end takes, and the interpreter that defines its meaning.
 
 A Program is data only: tuples of short strings, integers and floats. Every operation of the code is one value, numbered
 by its position; there are no jumps, so one evaluation does the same operations in the same order for every input.
@@ -113,7 +113,7 @@ class Program:
         object.__setattr__(self, "size", len(self.code))
 
     def __getattr__(self, name: str):
-        """The parts that a program from the cache reads when they are first asked for; its machine code is there."""
+        """The parts that a program from the cache reads on first use; its machine code is there."""
         if name not in _LATE:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         try:
@@ -241,14 +241,14 @@ class Program:
 
     @classmethod
     def from_bytes(cls, data: bytes, trusted: bool = False) -> Program:
-        """Read what `to_bytes` wrote.
+        """Read the bytes written by `to_bytes`.
 
         Parameters
         ----------
         data : bytes
         trusted : bool
-            Whether the bytes are known to be what was written, by a checksum: then the parts are not examined, and
-            the code is read when it is asked for. That is nine tenths of the time.
+            Whether a checksum has shown the bytes to be those written: then the parts are not examined, and
+            the code is read on first use. That is nine tenths of the time.
 
         Raises
         ------
@@ -349,7 +349,7 @@ def _validate(program: Program) -> None:
     for label, value in program.checks:
         if not 0 <= value < len(types) or types[value] != "b":
             reject(f"check {label!r} refers to value {value}, which is not a boolean value")
-    bounds = (0, *program.cuts, len(types)) if program.cuts else ()  # what computes nothing has no code to cut
+    bounds = (0, *program.cuts, len(types)) if program.cuts else ()  # a program without operations has no code to cut
     if any(not low < high for low, high in itertools.pairwise(bounds)):
         reject("the cuts do not ascend within the code")
     prologue = program.prologue

@@ -1,4 +1,4 @@
-"""What tells on stderr that compiling takes its time: in a terminal a line with how far it is, elsewhere a sentence."""
+"""Progress of compilation on stderr: in a terminal a line with the stage, elsewhere a sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _line: _Line | None = None  # of the work that is under way in this process; a s
 
 
 class _Line:
-    """A spinner, what is done, and the time it has taken; drawn by a thread, since the compiler does not call back."""
+    """A spinner, the task, and the time it has taken; drawn by a thread, since the compiler does not call back."""
 
     def __init__(self, what: str, terminal: bool) -> None:
         self._what = what
@@ -58,7 +58,7 @@ class _Line:
                 try:
                     sys.stderr.write(text)
                     sys.stderr.flush()
-                except (AttributeError, OSError, ValueError):  # nobody reads it
+                except (AttributeError, OSError, ValueError):  # without a reader
                     pass
 
     def _show(self) -> None:
@@ -82,7 +82,7 @@ def shown(what: str) -> Iterator[None]:
     Parameters
     ----------
     what : str
-        What is done: "compiling aba for model 'arm'".
+        The task: "compiling aba for model 'arm'".
     """
     global _line
     mine = _Line(what, _is_terminal()) if sys.stderr is not None else None
@@ -106,7 +106,7 @@ def _is_terminal() -> bool:
 
 
 def stage(text: str) -> None:
-    """Say what is being done now; without a line to show it this costs nothing.
+    """Show the current stage; without a line to show it this costs nothing.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The order of execution: few values are alive at once.
 
 An algorithm visits bodies one after the other, so values made together are used together: the order in which the trace
-asked for them is already a good one, far better than depth-first from the results. One thing improves it. A value that
+made them is already a good one, far better than depth-first from the results. One thing improves it. A value that
 frees at least as many values as it makes, because it is their last user, costs no register; it goes as soon as it can
 instead of waiting for its turn. Derivatives gain most: forward mode makes the tangents of one node along all
 directions, and the first sums that consume them come much later.

@@ -1,4 +1,4 @@
-"""Simplification of a whole graph: the rules that must know which nodes are alive and how often each is used.
+"""Simplification of a whole graph: the rules that depend on which nodes are alive and how often each is used.
 
 Each pass copies the live part of a graph into a new one, through the rules of `graph.py`, and rewrites some nodes on
 the way. A pass may spend an operation only where another one dies, hence "used once": such a value dies with its user.
@@ -55,7 +55,7 @@ def purity(graph: Graph, order: Sequence[int]) -> set[int]:
 
 
 class Survey:
-    """A graph with its roots and what a pass needs to know of the live part.
+    """A graph with its roots and the data that a pass needs of the live part.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Survey:
             return self
         nodes, target = self.nodes, Graph()
         new = [0] * len(nodes)
-        near = bytearray(len(nodes))  # REACH for what changed, one less at each level above
+        near = bytearray(len(nodes))  # REACH for changed nodes, one less at each level above
         index, made, value = target.index, target.nodes, target.value
         known = index.get
         apply = target.node if plain else lambda node: target.apply(*node)
@@ -346,7 +346,7 @@ NEVER = NEGATION_DEPTH + 1
 def absorb_negations(survey: Survey) -> Survey:
     """-(a - b) -> b - a, -(c x) -> (-c) x and the like, where the negated value is used once. Leaves the normal form.
 
-    The graph's rules pull signs out; what no sum absorbed stands before outputs and functions. Here it goes into a
+    The graph's rules pull signs out; signs that no sum absorbed stand before outputs and functions. Here it goes into a
     difference, a constant or a pure value below, if there is one. No rule of the graph may be applied afterwards.
     """
     nodes, pure, value = survey.nodes, survey.pure, survey.graph.value

@@ -1,13 +1,12 @@
-"""What is refused of an MJCF file before MuJoCo's compiler sees it: numbers, and what it would make of little.
+"""Checks of an MJCF file before MuJoCo's compiler reads it: numbers, and sizes of the elements it would generate.
 
 Numbers have the same grammar as those of other formats. MuJoCo takes ``0x10`` for 16, ``1e300`` for a length and
-``1e-400`` for zero; in URDF and SDF files these are errors, and so they are here. What is no number at all, MuJoCo
-refuses itself.
+``1e-400`` for zero; in URDF and SDF files these are errors, and so they are here. Text that is not a number is
+refused by MuJoCo itself.
 
 Copies, arrays and steps are counted before MuJoCo's compiler makes them.
-A count of ten digits would fill the memory or take days in code that nobody can interrupt. Nothing is made here: each
-element is visited once, and what it stands for is multiplied by the replicates around it and by the files that attach
-it.
+A count of ten digits would fill the memory or take days in code that cannot be interrupted. Nothing is made here: each
+element is visited once, and its counts are multiplied by the replicates around it and by the files that attach it.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def _is_unused(node: Node) -> bool:
 
 @dataclass(slots=True)
 class _Made:
-    """What an element stands for: elements that are written, all that are made, numbers, actuators, files in a row."""
+    """Counts of an element: elements that are written, all that are made, numbers, actuators, files in a row."""
 
     written: float = 0.0
     elements: float = 0.0
@@ -99,7 +98,7 @@ class _Made:
 
 
 def check_sizes(sources: Sources) -> None:
-    """Refuse what would make MuJoCo's compiler fill the memory, run for hours, wait for a pipe, or follow itself.
+    """Refuse files that would make MuJoCo's compiler fill the memory, run for hours, wait for a pipe, or recurse.
 
     Raises
     ------
@@ -121,7 +120,7 @@ def check_file(path, node: Node) -> None:
     MJCFError
     """
     kind = why_not_ordinary(path)
-    if kind and kind != "a folder":  # MuJoCo says what it has against folders
+    if kind and kind != "a folder":  # MuJoCo has its own message for folders
         raise node.fail(f"{node.path}: the file {path} is {kind}, no ordinary file", code="not-a-file", repair="")
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     if size > LARGEST_MESH:
@@ -158,7 +157,7 @@ def _places(sources: Sources, node: Node, name: str) -> Iterator:
 
 
 class _Counter:
-    """Counts what the files of a model make, each file once."""
+    """Counts the elements that the files of a model make, each file once."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
@@ -177,7 +176,7 @@ class _Counter:
                     self._defaults[key] = max(self._defaults.get(key, 1.0), _count(node, name, 1.0))
 
     def of(self, document: Document, above: tuple[Document, ...]) -> _Made:
-        """What a file makes, with all that it includes and attaches."""
+        """Counts of a file, with all that it includes and attaches."""
         if document in self._known:
             return self._known[document]
         found: dict[object, _Made] = {}  # within an element
@@ -188,8 +187,8 @@ class _Counter:
                 copies = max(1.0, _count(node, "count", 1.0)) if node.tag == "replicate" else 1.0
                 made.add(found.pop(element), copies)
             if part := self._part(node):
-                if part is document or part in above:  # MuJoCo would call itself until the process dies
-                    message = f"the file {part.file} is part of itself: it includes or attaches what leads here"
+                if part is document or part in above:  # MuJoCo would recurse until the process dies
+                    message = f"the file {part.file} is part of itself: it includes or attaches a file that leads here"
                     repair = "a model cannot hold itself"
                     raise node.fail(f"{node.path}: {message}", code="include-cycle", repair=repair)
                 again = node.tag == "attach" or part in self._known
@@ -253,7 +252,7 @@ def _too_large(node: Node, message: str, repair: str = "") -> Exception:
 
 
 def _of_builtin(node: Node) -> float:
-    """Corners of a mesh that MuJoCo makes, times what each of them costs in its convex hull."""
+    """Vertices of a mesh that MuJoCo makes, times the cost of each of them in its convex hull."""
     if node.tag != "mesh" or not node.element.get("builtin"):
         return 0.0
     first, second = ([max(1.0, number) for number in _numbers(node, "params")] + [1.0, 1.0])[:2]
@@ -261,7 +260,7 @@ def _of_builtin(node: Node) -> float:
 
 
 def _count(node: Node, name: str, absent: float) -> float:
-    """The product of the numbers of an attribute that are above 1; what is no number is MuJoCo's to refuse."""
+    """The product of the numbers of an attribute that are above 1; MuJoCo refuses values that are not numbers."""
     if node.element.get(name) is None:
         return absent
     numbers = _numbers(node, name)

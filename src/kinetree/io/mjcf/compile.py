@@ -30,7 +30,7 @@ _LOCK = threading.Lock()  # the handler of warnings is MuJoCo's only one
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A compiled model and what the reader needs of its specification.
+    """A compiled model and the parts of its specification that the reader needs.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Compiled:
 
 
 def require_mujoco():
-    """The package, or an error that says how to get it."""
+    """The package, or an error with the way to install it."""
     try:
         import mujoco
     except ImportError:
@@ -72,7 +72,7 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
     Raises
     ------
     MJCFError
-        What MuJoCo's parser or compiler refuses, with file and line.
+        An error of MuJoCo's parser or compiler, with file and line.
     """
     mujoco = require_mujoco()
     sources = notes.sources
@@ -108,7 +108,7 @@ def _parse(mujoco, source, sources: Sources):
 
 
 def _without_declaration(source: str) -> str:
-    """The text as MuJoCo takes it, which wants a declaration at the very beginning; lines stay where they are."""
+    """The text without its XML declaration, which MuJoCo takes at the very beginning only; lines stay in place."""
     return re.sub(r"^\ufeff?\s*<\?xml.*?\?>", lambda found: "\n" * found[0].count("\n"), source, flags=re.DOTALL)
 
 
@@ -148,7 +148,7 @@ def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massl
 
 
 def _remember_lines(spec, sources: Sources) -> None:
-    """Where the elements without a name stand; MuJoCo knows the lines of the main file."""
+    """Record the lines of elements without a name; MuJoCo gives the lines of the main file."""
     for kind, parts in (
         ("body", spec.bodies), ("joint", spec.joints), ("geom", spec.geoms), ("site", spec.sites),
         ("tendon", spec.tendons), ("equality", spec.equalities), ("actuator", spec.actuators), ("key", spec.keys),
@@ -185,7 +185,7 @@ def _repair_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], 
 
 
 def _leave_out(mujoco, spec) -> None:
-    """Leave out textures, and how much memory the file wants MuJoCo to reserve for its own simulations."""
+    """Leave out textures, and the memory that the file has MuJoCo reserve for its own simulations."""
     for texture in spec.textures:
         texture.file = ""
         texture.cubefiles = [""] * 6
@@ -228,7 +228,7 @@ def _asset_path(asset, spec, base: Path | None) -> Path:
 
 
 def _check_files(spec, sources: Sources) -> None:
-    """Refuse pipes, devices and enormous files among those that MuJoCo will open; what is missing is its to say."""
+    """Refuse pipes, devices and enormous files among those that MuJoCo will open; it reports missing ones itself."""
     bases = list(dict.fromkeys(folder for document in sources.documents for folder in sources.folders(document)))
     for kind, assets in (("mesh", spec.meshes), ("hfield", spec.hfields), ("skin", spec.skins)):
         for asset in assets:

@@ -31,7 +31,7 @@ _TRANSMISSIONS = ("joint", "joint_in_parent", "slider_crank", "tendon", "site", 
 _GROUPS = 31  # of actuators, which an option of the file switches off
 _CODE = "not-computed"
 _REFUSED = "so forward_dynamics, simulate, ... refuse the model"
-# What the dynamics do not compute, by type: the kind of element, one of them, several.
+# Equipment that the dynamics do not compute, by type: the kind of element, one of them, several.
 _KINDS = {
     equipment.LoopJoint: ("equality", "loop joint", "loop joints"),
     equipment.Equality: ("equality", "equality", "equalities"),
@@ -41,7 +41,7 @@ _KINDS = {
 
 
 def add_equipment(builder: ModelBuilder, place: Layout, physics: Physics, notes: Notes) -> None:
-    """Add all equipment; linear equalities of joints become couplings. What is not computed is reported."""
+    """Add all equipment; linear equalities of joints become couplings. Equipment that is not computed is reported."""
     mj = place.mj
     tendon_names = names_of(mj, "tendon", mj.ntendon)
     tendons = [_tendon(builder, place, physics, t, name, notes) for t, name in enumerate(tendon_names)]

@@ -1,6 +1,6 @@
-"""What an MJCF file says that is not in the model: one entry of the report for each kind, with count and first line.
+"""Content of an MJCF file that is not in the model: one entry of the report for each kind, with count and first line.
 
-Every element and attribute is either named below as used, or reported. So what a later version of the format brings is
+Every element and attribute is either named below as used, or reported. So additions of later versions of the format are
 reported as unknown, and not passed over.
 """
 
@@ -43,7 +43,7 @@ _SPRUNG = frozenset({
     "armature",
 })  # fmt: skip
 _USED = {
-    # Keyframes report what they leave out, and equalities are data as a whole.
+    # Ignored parts of keyframes are reported by their reader, and equalities are data as a whole.
     **dict.fromkeys((
         "mujocoinclude", "include", "attach", "compiler", "lengthrange", "default", "frame", "replicate", "model",
         "mesh", "inertial", "equality", "key",
@@ -135,7 +135,7 @@ def report_ignored(mj, notes: Notes) -> None:
 
 
 def _ignored(node: Node, section: str | None) -> Iterator[tuple[Node, str, str | None, str]]:
-    """(node, tag, attribute or None for the whole element, reason) for what is left out in and below an element."""
+    """(node, tag, attribute or None for the whole element, reason) for the parts left out in and below an element."""
     tag = node.tag
     if tag in _ELSEWHERE or section in _WHOLE:
         return

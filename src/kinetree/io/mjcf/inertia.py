@@ -1,4 +1,4 @@
-"""Bodies that MuJoCo's compiler refuses for their inertia, and that the user asked to load anyway.
+"""Bodies that MuJoCo's compiler refuses for their inertia, and that are loaded anyway on request.
 
 Such a body gets a harmless inertia in the specification, so that the rest compiles, and its own afterwards.
 """
@@ -19,7 +19,7 @@ from kinetree.model.builder import rotation_of_quaternion
 
 _IMPOSSIBLE = re.compile(r"inertia must satisfy|must have positive eigenvalues|must be positive definite")
 _TOO_LIGHT = re.compile(r"mass and inertia of moving bodies must be larger")
-_SMALL = 1e-9  # [kg, kg m^2] above MuJoCo's least, below what matters beside anything
+_SMALL = 1e-9  # [kg, kg m^2] above MuJoCo's least, negligible beside any other inertia
 
 
 @dataclass(slots=True)

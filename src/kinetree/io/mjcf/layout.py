@@ -148,7 +148,7 @@ def _body_to_free(mj, bodies, joints, notes: Notes) -> int | None:
     if len(free) == 1:
         return None
     if free:
-        raise _error(notes, f"floating_base=True asks for one free base, but there are {len(free)} free joints: {free}")
+        raise _error(notes, f"floating_base=True requires one free base, but there are {len(free)} free joints: {free}")
     roots = [b for b in range(1, mj.nbody) if mj.body_parentid[b] == 0]
     shown = ", ".join(repr(bodies[b]) for b in roots[:8]) or "none"
     if len(roots) > 1:

@@ -1,4 +1,4 @@
-"""What MuJoCo's parser and compiler say, by the rules of docs/lint.md, and what a misspelled word was meant to be."""
+"""Messages of MuJoCo's parser and compiler, by the rules of docs/lint.md, and spelling suggestions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kinetree.once import once
 
-# Pattern, rule, what to do about it. The first that is found counts; what none of them knows is "mujoco".
+# Pattern, rule, suggested repair. The first match counts; a message without a match has the rule "mujoco".
 _RULES = tuple(
     (re.compile(pattern), code, repair)
     for pattern, code, repair in (
@@ -49,15 +49,15 @@ class CompilerMessage:
     message : str
         Without the place.
     code, repair : str
-        The rule that is broken, and what to do about it.
+        The rule that is broken, and the suggested repair.
     tag, name : str or None
         Of the element concerned, as far as they are found.
     number : int or None
         Of the element among those of its kind, in the order of the compiled model.
     line : int or None
-        In the text that MuJoCo was given; None for what it includes.
+        In the text passed to MuJoCo; None for included files.
     rest : str
-        What follows the message and is no place.
+        Text after the message that is not a place.
     """
 
     message: str
@@ -93,7 +93,7 @@ def parsed_message(text: str) -> CompilerMessage:
 
 @once
 def schema() -> dict[str, list[str]]:
-    """The attributes of each element of MJCF, as the installed MuJoCo knows them."""
+    """The attributes of each element of MJCF, by the schema of the installed MuJoCo."""
     import mujoco
 
     found: dict[str, list[str]] = {"worldbody": []}  # which it calls (world)body
@@ -105,7 +105,7 @@ def schema() -> dict[str, list[str]]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The one that differs from a word by little, if there is one; a word that is known itself is not misspelled.
+    """The known word that differs from a word by little, if there is one; a known word is not misspelled.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def likely(code: str, words: Iterable[str], tag: str, names: Iterable[str]) -> str:
-    """What to do about words that MuJoCo does not take; empty if nothing resembles them.
+    """Spelling suggestion for words that MuJoCo does not take; empty if nothing resembles them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The report of an MJCF model, and what to do with physics that a model cannot hold."""
+"""The report of an MJCF model, and the treatment of unsupported physics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Notes(XMLNotes):
     Notes
     -----
     An entry is about an element, a thing by its kind and name (``("joint", "knee")``), or the file (None). ``refused``
-    has what `raise_refused` is about.
+    lists the unsupported features for `raise_refused`.
     """
 
     __slots__ = ("sources", "refused")

@@ -1,4 +1,4 @@
-"""What options, flags and drives of an MJCF model change in its passive physics, and what a model cannot hold."""
+"""Effects of options, flags and drives of an MJCF model on its passive physics, and unsupported ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SWITCHES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Physics:
-    """What acts along the joints, after all flags; arrays in MuJoCo's order.
+    """Passive physics along the joints, after all flags; arrays in MuJoCo's order.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Physics:
     tendon_damping, tendon_armature : (ntendon,) array
         The same along tendons [N s/m; kg].
     springs, dampers, friction, limits, equalities, actuation, clamps_controls : bool
-        What the flags leave on.
+        Whether the flags leave each of these on.
     """
 
     gravity: np.ndarray
@@ -61,7 +61,7 @@ class Physics:
 
 
 def physics_of(place: Layout, notes: Notes) -> Physics:
-    """Read flags and options; what the file switches off is reported."""
+    """Read flags and options; effects that the file switches off are reported."""
     mj = place.mj
     off = _disabled(mj)
     on = {name: off.isdisjoint(flags) for name, (flags, _) in _SWITCHES.items()}
@@ -87,7 +87,7 @@ def _linear(values) -> np.ndarray:
 
 
 def _disabled(mj) -> set[str]:
-    """Names of the disable flags that are set, as the installed MuJoCo knows them."""
+    """Names of the disable flags that are set, by the installed MuJoCo."""
     import mujoco
 
     bits = mujoco.mjtDisableBit.__members__.items()

@@ -47,11 +47,11 @@ def load_mjcf(
     name : str, optional
         Name of the model; default: the one in the file.
     floating_base : bool, optional
-        None: as the file says. True: the root body moves freely, by a free joint named ``base_joint`` if the file gives
+        None: as in the file. True: the root body moves freely, by a free joint named ``base_joint`` if the file gives
         it none. False: the root's free joint is made fixed.
     base_joint : str
         Name of a free joint that ``floating_base=True`` adds.
-        Where the file has a joint of the default's name, fixed or not, it gets a number, and the report says so; any
+        Where the file has a joint of the default's name, fixed or not, it gets a number, which is reported; any
         other name that the file has is an error.
     merge_fixed : bool
         True: bodies without joints become frames of the body they are attached to, which gets their inertia. False:
@@ -59,17 +59,17 @@ def load_mjcf(
     package_dirs : path or iterable of paths
         Folders in which ``package://`` and ``model://`` mesh names are looked up.
     unsupported : {"raise", "drop"}
-        What to do with physics in the file that the model cannot hold.
+        Treatment of physics in the file that the model does not support.
     inertia : {"raise", "project", "diagonal", "accept"}
-        What to do with an inertia in an ``<inertial>`` that no body can have: refuse it, take the nearest possible one,
+        Treatment of an inertia in an ``<inertial>`` that no body can have: refuse it, take the nearest possible one,
         drop its products of inertia, or take it as it is.
     massless : {"raise", "lock"}
-        What to do with joints that move no inertia: refuse them, or make them fixed.
+        Treatment of joints that move no inertia: refuse them, or make them fixed.
 
     Returns
     -------
     Model
-        Bodies and joints in the order of the file; ``model.report`` lists what was ignored, assumed or changed.
+        Bodies and joints in the order of the file; ``model.report`` lists everything ignored, assumed or changed.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def model_of(compiled: Compiled, notes: Notes, options: Options):
             message = f"joint '{joint}' moves no inertia: made fixed"
             notes.warning(("joint", joint), message, "massless-leaf")
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
+            with np.errstate(over="ignore", invalid="ignore"):  # the model refuses values that are not finite
                 return _build(compiled, notes, options, locked)
         except (ModelError, NonFiniteError) as error:
             joint = getattr(error, "joint", None)
@@ -156,7 +156,7 @@ def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str])
 
 
 def _with_place(error: KinetreeError, sources: Sources) -> Exception:
-    """An error of the model or its builder, which know no files, with the line of the body or joint that it names."""
+    """An error of the model or its builder, with the file and line of the body or joint that it names."""
     if isinstance(error, NonFiniteError) and (infinite := sources.number_error("inf", "this number must be finite")):
         return infinite
     values = values_of(error)

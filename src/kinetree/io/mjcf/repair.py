@@ -1,7 +1,7 @@
 """A copy of an MJCF file in which one fault after the other is repaired, so that MuJoCo goes on to the next.
 
-MuJoCo stops at its first error. Lint has it read a copy in which the element at fault is replaced by one that breaks
-no rule, and so on. What follows from a repair alone (a motor whose joint had to be removed) is no fault of the file.
+MuJoCo stops at its first error. Lint makes it read a copy in which the element at fault is replaced by one that breaks
+no rule, and so on. Errors that follow from a repair alone (a motor whose joint had to be removed) are not reported.
 The copy is one text, without includes, with one element on each line, so that each of MuJoCo's lines is an element.
 """
 
@@ -17,10 +17,10 @@ from kinetree.io.xml.reader import Node
 
 _REFERENCES = ("class", "childclass", "material", "dclass")  # attributes that an element can do without
 _CARRIERS = ("body", "worldbody", "frame", "replicate")
-_NO_CLASS = "/"  # among the lost names: that of a class, which cannot be known
+_NO_CLASS = "/"  # among the lost names: that of a class, which cannot be determined
 _ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
 _FREEDOMS = "more than 6 dofs|followed by|free joint|freejoint|joints? in|have joints|at most one"
-# What breaks no rule, by attribute; for what is not listed the format's default is taken.
+# Valid values by attribute; for other attributes the format's default is taken.
 _SOUND = {
     "pos": "0 0 0", "quat": "1 0 0 0", "axis": "0 0 1", "euler": "0 0 0", "size": "0.1 0.1 0.1", "mass": "1",
     "diaginertia": "1 1 1", "fullinertia": "1 1 1 0 0 0", "coef": "1", "gear": "1", "radius": "0.1",
@@ -31,7 +31,7 @@ _BY_NAME = {"dry friction": "frictionloss", "actfrcrange": "actuatorfrcrange", "
 
 
 class MendedCopy:
-    """What MuJoCo is given instead of the files.
+    """The text that MuJoCo reads instead of the files.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class MendedCopy:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self.unjudged: set[Node] = set()
-        self._lost: set[str | None] = set()  # names that are gone; None: one that cannot be known
+        self._lost: set[str | None] = set()  # names that are gone; None: one that cannot be determined
         self._touched: set[Node] = set()  # elements that lost a part
         self._mends: dict[tuple[Node, str], int] = {}
         self._made: set[tuple[Node, str]] = set()  # tags and attributes that were written here
@@ -60,7 +60,7 @@ class MendedCopy:
                 self.remove(node)
 
     def text(self) -> str:
-        """The copy as one text; ``sources.printed`` then tells the element of each line."""
+        """The copy as one text; ``sources.printed`` then lists the element of each line."""
         lines: list[str] = []
         printed: list[Node] = []
         self._sources.printed = printed
@@ -104,7 +104,7 @@ class MendedCopy:
     # Mends --------------------------------------------------------------------------------------------------------
 
     def repair(self, error: Exception, node: Node | None) -> bool:
-        """Change the element at fault; False if nothing is known that would help."""
+        """Change the element at fault; False if no repair is known."""
         if node is None:
             return False
         if (holder := self._sources.holder(node)) is not node:
@@ -218,7 +218,7 @@ class MendedCopy:
         return bool(stated) and stated[0] in _REFERENCES and _set(node, stated[0], None)
 
     def _respelled(self, node: Node, message: str) -> bool:
-        """Under the name that was probably meant, so that what refers to it goes on to exist."""
+        """Rename to the name that was probably meant, so that references to it stay valid."""
         attribute = re.search(r"attribute: '([^']*)'", message)
         if attribute is None:
             meant = nearest(node.tag, schema())

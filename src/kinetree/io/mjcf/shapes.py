@@ -24,7 +24,7 @@ _SHAPES: dict[int, tuple[str, Callable]] = {
 _MESH = 7
 _NOT_DRAWN = {1: "a height field", 8: "a signed distance field"}
 _FIRST_HIDDEN_GROUP = 3  # MuJoCo's viewer shows groups 0 to 2: shapes for collision alone are put beyond
-_GRAY = np.array([0.5, 0.5, 0.5, 1.0])  # MuJoCo's default, which gives way to the material
+_GRAY = np.array([0.5, 0.5, 0.5, 1.0])  # MuJoCo's default, which a material replaces
 
 
 def add_shapes(builder: ModelBuilder, place: Layout, compiled: Compiled, notes: Notes) -> None:
@@ -69,7 +69,7 @@ def add_sites(builder: ModelBuilder, place: Layout) -> None:
 
 
 def geom_frame(builder: ModelBuilder, place: Layout, geom: int) -> str:
-    """The name of a frame at a geom, made when it is first asked for."""
+    """The name of a frame at a geom, made on first use."""
     if geom not in place.geom_frames:
         mj, body = place.mj, int(place.mj.geom_bodyid[geom])
         name = place.names.new(mj.geom(geom).name or f"geom_{geom}")

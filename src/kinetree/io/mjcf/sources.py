@@ -1,4 +1,4 @@
-"""The files of an MJCF model before MuJoCo sees them: the main one, what it includes, and where each name stands.
+"""The files of an MJCF model before MuJoCo reads them: the main one, the included ones, and the place of each name.
 
 MuJoCo compiles the model, so nothing is read from here but lines: a parsed tree of every file for the report, and the
 element that carries a name, for messages. Files that are hostile or broken (entities, sizes, encodings) end here.
@@ -36,13 +36,13 @@ class Sources:
     ----------
     main : Document
     documents : list of Document
-        The main file first, then what it includes or attaches, as far as it is found.
+        The main file first, then the files that it includes or attaches, as far as they are found.
     includes : dict of str to Path
         Files by the names under which they are included.
     parts : dict of Node to Document
-        What each ``<include>`` stands for, as far as it is found; a file that is included again is not parsed again.
+        The file of each ``<include>``, as far as it is found; a file that is included again is not parsed again.
     attached : dict of Node to Document
-        What each ``<model>`` names, as far as it is found and is XML.
+        The file that each ``<model>`` names, as far as it is found and is XML.
     lines : dict of (kind, name) to int
         Lines in the main file of elements whose names are invented, as MuJoCo counts them.
     printed : list of Node, or None
@@ -84,7 +84,7 @@ class Sources:
         return "" if document.path is None else os.path.realpath(document.path)
 
     def _follow(self, document: Document, seen: dict[str, Document | None], depth: int) -> None:
-        """Parse what a file includes and attaches; what is not found is MuJoCo's to refuse."""
+        """Parse the files that a file includes and attaches; MuJoCo refuses missing ones."""
         for node in _all(document.root):
             name = node.element.get("file")
             if name is None or not (node.tag == "include" or node.tag == "model"):
@@ -121,7 +121,7 @@ class Sources:
             self._follow(part, seen, depth + 1)
 
     def _check_ordinary(self, document: Document, node: Node, name: str) -> None:
-        """Refuse to include what is no ordinary file, for which MuJoCo would wait."""
+        """Refuse to include a file that is not an ordinary one, for which MuJoCo would wait."""
         for folder in self.folders(document):
             if (kind := why_not_ordinary(folder / name)) and kind != "a folder":
                 message = f"{node.path}: '{name}' is {kind}, no ordinary file"
@@ -151,7 +151,7 @@ class Sources:
         return found
 
     def top(self, document: Document) -> Document:
-        """The file that a file is included in, directly or through others: names are known in there as a whole."""
+        """The file that a file is included in, directly or through others: names are valid throughout it."""
         while (include := self._included_by.get(document)) is not None:
             document = include.document
         return document
@@ -166,7 +166,7 @@ class Sources:
         return self._names().get((kind, name))
 
     def named(self) -> Iterator[tuple[tuple[str, str], Node]]:
-        """All (kind, name) with their elements, invented names too as far as they are known."""
+        """All (kind, name) with their elements, including invented names as far as they are known."""
         yield from self._names().items()
 
     def blamed(self, error: Exception) -> Node | None:
@@ -220,7 +220,7 @@ class Sources:
         return None
 
     def compiler_error(self, text: str) -> Exception:
-        """What MuJoCo's parser or compiler says, as an MJCFError that opens with file and line."""
+        """A message of MuJoCo's parser or compiler, as an MJCFError that begins with file and line."""
         found = parsed_message(text)
         message, code = found.message, found.code
         if found.tag is None and found.name is None and found.line is None:
@@ -282,7 +282,7 @@ def _all(root: Node) -> Iterator[Node]:
 
 
 def kind_of(node: Node) -> str:
-    """What MuJoCo calls an element: names of one kind differ."""
+    """MuJoCo's kind of an element: names are unique within a kind."""
     if node.parent_tag in ("equality", "tendon", "actuator"):
         return node.parent_tag
     return "joint" if node.tag == "freejoint" else node.tag

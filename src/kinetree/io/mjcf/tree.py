@@ -89,7 +89,7 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
 def compiled_inertia(mj, body: int) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass [kg], center of mass [m] and inertia about it [kg m^2] in MuJoCo's body frame."""
     R = rotation_of_quaternion(mj.body_iquat[body])
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the body's name
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused with the body's name
         I = (R * mj.body_inertia[body]) @ R.T
     return float(mj.body_mass[body]), np.array(mj.body_ipos[body]), 0.5 * (I + I.T)
 
@@ -111,7 +111,7 @@ def _joint(mj, j: int) -> tuple[Joint, tuple[np.ndarray, np.ndarray]]:
 def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[str, object]:
     mj, dofs = place.mj, place.dofs(j)
     if mj.jnt_type[j] == FREE:
-        return {"damping": physics.damping[dofs]}  # what else MuJoCo lets act there is refused, or dropped
+        return {"damping": physics.damping[dofs]}  # other passive forces that MuJoCo has there are refused, or dropped
     data: dict[str, object] = {
         "armature": np.array(mj.dof_armature[dofs]) + physics.extra_armature[dofs],
         **{ours: getattr(physics, theirs)[dofs] for theirs, ours in names_in("mjcf").items() if theirs != "stiffness"},

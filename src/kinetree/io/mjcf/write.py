@@ -35,7 +35,7 @@ def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     ----------
     model : Model
     unsupported : {"raise", "drop"}
-        What to do with features that MJCF does not support: stops, springs of single freedoms of a ball joint, other
+        Treatment of features that MJCF does not support: stops, springs of single freedoms of a ball joint, other
         loop joints than connect and weld. Joints that are no hinges and slides in a row are always refused.
     meshes : {"keep", "drop"}
         MuJoCo refuses files whose meshes are not there. Those that it cannot read (all but stl, obj, msh) are left out.
@@ -52,7 +52,7 @@ def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     -----
     Universal, cylindrical, planar and Euler joints are written as hinges and slides in a row, with other names. MuJoCo
     refuses moving bodies without mass, points and rods: they get the smallest mass and moments that it takes, 2e-15.
-    ``kt.save`` also gives a report, which says where this happened. Velocity limits and names of merged fixed joints
+    ``kt.save`` also returns a report, which lists these places. Velocity limits and names of merged fixed joints
     have no place in the format.
 
     Examples
@@ -232,7 +232,7 @@ class MjcfFile:
             if name not in self.sites:
                 name = self.names.new(name)
                 self._site(name, self.model.frame(frame))
-                self.features.note(f"frame {frame!r}", f"a body; what needs a site there gets {name!r}")
+                self.features.note(f"frame {frame!r}", f"a body; elements that need a site there get {name!r}")
             return name
         return frame
 
@@ -245,7 +245,7 @@ class MjcfFile:
         return name
 
     def _world_carrier(self) -> Frame | None:
-        """The frame that is written as a body with the inertia of what is welded to the world."""
+        """The frame that is written as a body with the inertia of all that is welded to the world."""
         I = self.model.I[0]
         if not any((I.m, *I.h, *I.I)):
             return None

@@ -16,7 +16,7 @@ from kinetree.model.parts import pose_of_transform
 MOST_COEFFICIENTS = 5
 SAME_POINT = 1e-12  # [m]
 GROUP_OFF = "30"  # of actuators that are switched off
-# Laws that <general> states in full; what others need beside (inputs, states, plugins) is not kept.
+# Types that <general> describes in full; the inputs, states and plugins that other types need are not kept.
 WHOLE = {
     "dynamics": {"none", "integrator", "filter", "filterexact", "muscle", "user"},
     "gain": {"fixed", "affine", "muscle", "user"},
@@ -25,7 +25,7 @@ WHOLE = {
 
 
 class EquipmentWriter:
-    """Adds the sections after the bodies to an MjcfFile; what has to be left out takes with it what refers to it."""
+    """Adds the sections after the bodies to an MjcfFile; an element that is left out takes its references with it."""
 
     def __init__(self, file) -> None:
         self.file, self.model, self.features, self.root = file, file.model, file.features, file.root
@@ -51,7 +51,7 @@ class EquipmentWriter:
         return parts[0].name if len(parts) == 1 else None
 
     def _target(self, kind: str, name: str | None) -> str | None:
-        """The name in the file of what an actuator or an equality acts on, if it is there; a frame gets a site."""
+        """The name in the file of the target of an actuator or equality, if it is there; a frame gets a site."""
         if kind in ("joint", "joint_in_parent"):
             return self._joint(name)
         if kind in ("tendon", "body"):

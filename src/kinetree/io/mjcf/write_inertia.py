@@ -32,7 +32,7 @@ def write_inertia(element, name: str, I: Inertia, shift, moving: bool, features:
     shift : (3,) array
         Origin of the file's frame in ours [m].
     moving : bool
-        MuJoCo asks more of bodies with joints.
+        MuJoCo has stricter requirements for bodies with joints.
     features : UnsupportedFeatures
     """
     there = any((I.m, *I.h, *I.I))

@@ -169,7 +169,7 @@ def _place(model, chain: tuple[int, ...], features: UnsupportedFeatures, shown: 
 
 
 def _reference(model, i: int) -> float | None:
-    """MuJoCo's ``ref`` of a joint inside a chain: what moves it back by the offset before it; None if none does."""
+    """MuJoCo's ``ref`` of a joint inside a chain: the value that cancels the offset before it; None if none does."""
     joint, (R, p) = model.joints[i], pose_of_transform(model.X_T[i])
     if type(joint) is joints.Revolute:
         n = np.array(joint.axis)
@@ -187,13 +187,13 @@ def _reference(model, i: int) -> float | None:
 def _parts(model, i: int, anchor: np.ndarray, ref: float, features: UnsupportedFeatures) -> list[Part]:
     joint, name, q, v = model.joints[i], model.joint_name(i), model.q_slice[i], model.v_slice[i]
     if type(joint) is joints.Free and model.parent[i] != 0:
-        raise features.refuse(f"joint {name!r} is free and not on the world, as MuJoCo wants it", joint=name)
+        raise features.refuse(f"joint {name!r} is free and not on the world, as MuJoCo requires", joint=name)
     if type(joint) in (joints.Free, joints.Spherical):
         return [Part("free" if type(joint) is joints.Free else "ball", name, None, anchor, i, q, v)]
     row = _in_a_row(joint)
     if not row and type(joint) is not joints.Fixed:
         raise features.refuse(
-            f"joint {name!r} is {joint!r}; MuJoCo has hinge, slide, ball and free joints, and what is made of hinges "
+            f"joint {name!r} is {joint!r}; MuJoCo has hinge, slide, ball and free joints, and joints made of hinges "
             "and slides in a row",
             joint=name,
         )
@@ -209,10 +209,10 @@ def _parts(model, i: int, anchor: np.ndarray, ref: float, features: UnsupportedF
 
 
 def _order(joint, row) -> str:
-    """What becomes of the coordinates of a joint that is written as several."""
+    """Message about the coordinates of a joint that is written as several."""
     order = [at for *_, at in row]
     if order == sorted(order):
-        return "q and v stay what they are"
+        return "q and v stay the same"
     names = ", ".join(joint.position_names[at] for at in order)
     planar = type(joint) is joints.Planar
     return f"q has the order {names}, and v is its rate" if planar else f"q and v have the order {names}"
@@ -256,7 +256,7 @@ def _in_a_row(joint) -> list[tuple[str, Sequence[float], int]]:
 
 
 def settle_physics(model, features: UnsupportedFeatures) -> None:
-    """What MJCF has no words for."""
+    """Add the passive physics that MJCF does not support to the features."""
     features.add_parts()
     for i in model.outward():
         joint, v, q = model.joints[i], model.v_slice[i], model.q_slice[i]

@@ -13,8 +13,8 @@ from kinetree.io.writing import MeshNames, UnsupportedFeatures, add
 from kinetree.model.parts import Geometry
 
 READ_BY_MUJOCO = (".stl", ".obj", ".msh")
-GRAY = (0.5, 0.5, 0.5, 1.0)  # what a geom without a color has
-# What tells the roles apart when the file is read: whether it touches, and a group that is not shown.
+GRAY = (0.5, 0.5, 0.5, 1.0)  # of a geom without a color
+# Attributes that distinguish the roles when the file is read: contact types, and a group that is not shown.
 ROLES = {
     "visual": {"group": "1", "contype": "0", "conaffinity": "0"},
     "collision": {"group": "3"},
@@ -104,7 +104,7 @@ class Shapes:
 
 
 def lengths(shape: Geometry) -> tuple[float, ...]:
-    """The sizes that MuJoCo wants: half lengths."""
+    """The sizes in MuJoCo's convention: half lengths."""
     if shape.kind == "plane":
         return (0.0, 0.0, 1.0)  # endless, with a grid of one meter
     if shape.kind == "box":

@@ -13,7 +13,7 @@ from kinetree.model.parts import pose_of_transform
 from kinetree.spatial import Transform
 from kinetree.spatial.rotations import quaternion_from_rotation, quaternion_product
 
-INITIAL = "initial"  # read from where the file shows the robot, if no keyframe says it
+INITIAL = "initial"  # read from the pose that the file shows, if no keyframe has it
 
 
 def shown_positions(model) -> np.ndarray | None:

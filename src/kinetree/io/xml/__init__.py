@@ -1,1 +1,1 @@
-"""XML documents from files that nobody has checked: a reader with positions, limits and exact numbers."""
+"""XML documents from unchecked files: a reader with positions, limits and exact numbers."""

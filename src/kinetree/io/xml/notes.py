@@ -82,7 +82,7 @@ class XMLNotes:
             node.reject(message, error=UnsupportedError, code=code, repair=repair)
 
     def mesh(self, node: Node, found: MeshPath, name: str) -> str:
-        """The path of a mesh, or its name in the file if there is none; reports what the name alone does not say."""
+        """The path of a mesh, or its name in the file if there is none; reports a missing or relocated file."""
         if found.path is None:
             self.info(node, f"mesh {name} not found: {found.reason}", "mesh-missing")
         elif found.note:

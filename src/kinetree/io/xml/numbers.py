@@ -19,9 +19,9 @@ class BadNumber(ValueError):
     Parameters
     ----------
     fault : str
-        What it is instead, to follow the word: "is not a finite number".
+        The fault, to follow the word: "is not a finite number".
     repair : str
-        What to do about it; may be empty.
+        Suggested repair; may be empty.
     """
 
     def __init__(self, fault: str, repair: str) -> None:

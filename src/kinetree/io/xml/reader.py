@@ -1,8 +1,8 @@
-"""Strict reading of XML: typed attributes, errors that carry file and line, and a record of everything nobody read.
+"""Strict reading of XML: typed attributes, errors with file and line, and a record of everything that was not read.
 
-A reader asks a ``Node`` for the attributes and children that it understands. What it never asked for is left over, and
-``Document.unread()`` lists it. So nothing in a file is skipped in silence, and no list of "known but ignored" tags has
-to be complete.
+A reader requests from a ``Node`` the attributes and children that it supports. The others are left over, and
+``Document.unread()`` lists them. So nothing in a file is skipped in silence, and no list of "known but ignored" tags
+has to be complete.
 
 A reader stops at the first error. A collecting document (``collect=True``) goes on instead: ``attempt`` keeps the error
 of a part and gives its default, a number that cannot be read is NaN. Comparisons with NaN are false, so that one broken
@@ -32,7 +32,7 @@ LONGEST_PATH = 4096  # characters; a longer "path" is a text that is not XML
 _DECLARATION = re.compile(r"<\?xml(\s[^>]*?)\?>")
 _VERSION = re.compile(r"""\sversion\s*=\s*["']([^"']*)["']""")
 
-# What libxml2 says, in part, and what to do about it.
+# Part of libxml2's message, rule, our message and suggested repair.
 _SYNTAX = (
     ("Excessive depth", "nesting", "elements are nested deeper than 256", "no robot file needs that"),
     ("mplification|ntity reference loop", "entities", None, "entities are not expanded; write the text itself"),
@@ -71,7 +71,7 @@ class Document:
     problems : list of KinetreeError, or None
         The errors that were kept; None where the first one raises.
     remarks : list of (line, message)
-        What the text needed to be read at all.
+        The corrections without which the text could not be read.
     latest : (error, Node or None), or None
         The last error that a collecting document built, and the element that it points to.
     """
@@ -120,7 +120,7 @@ class Document:
         if declaration := _DECLARATION.match(content):
             version = _VERSION.search(declaration[1])
             if version and not version[1].startswith("1."):
-                remark = f"the declaration says XML version {shown(version[1])}, which does not exist: read as 1.0"
+                remark = f"the declaration has XML version {shown(version[1])}, which does not exist: read as 1.0"
                 self.remarks.append((self.line(1), remark))
             lines = declaration[0].count("\n")
             content = "\n" * lines + content[declaration.end() :]
@@ -196,13 +196,13 @@ class Document:
         at : Node, int or None
             The element, the line, or neither.
         message : str
-            What was found, and which rule it breaks.
+            The value found, and the rule that it breaks.
         error : type, optional
             Default: the class of the document's errors.
         code : str
             Short name of the rule, the same in all releases; see docs/lint.md.
         repair : str
-            What to do about it; closes the message.
+            Suggested repair; ends the message.
         **values
             Become attributes, beside ``file, line, element, summary, code, repair``.
         """
@@ -225,13 +225,13 @@ class Document:
         return self._hints >= 0
 
     def part(self, path: Path) -> Document:
-        """Parse another file that belongs to this one; what is kept of its errors joins this one's."""
+        """Parse another file that belongs to this one; its collected errors join this one's."""
         part = Document(path, self._error, collect=self.problems is not None)
         part.problems, part._kept = self.problems, self._kept
         return part
 
     def reject(self, error: KinetreeError, instead: object = None) -> object:
-        """Raise an error; a collecting document keeps it and returns what stands in."""
+        """Raise an error; a collecting document keeps it and returns the substitute."""
         if self.problems is None:
             raise error
         self._keep(error)
@@ -264,7 +264,7 @@ class Document:
         self._broken.add(node)
 
     def unread(self) -> Iterator[tuple[Node, str | None]]:
-        """Yield ``(node, None)`` for each element and ``(node, attribute)`` for each attribute that nobody asked for.
+        """Yield ``(node, None)`` for each element and ``(node, attribute)`` for each attribute that was not requested.
 
         The content of an unread element is not listed again.
         """
@@ -284,7 +284,7 @@ class Document:
 
 
 class Node:
-    """One element: typed attributes and children, remembering which were asked for."""
+    """One element: typed attributes and children, with a record of those requested."""
 
     __slots__ = ("document", "element", "read_attributes", "read_children", "_tags")
 
@@ -324,7 +324,7 @@ class Node:
         return self.document.fail(self, message, error, **values)
 
     def reject(self, message: str, instead: object = None, **values: object) -> object:
-        """Raise the error about this element, or keep it and return what stands in; see `Document.reject`."""
+        """Raise the error about this element, or keep it and return the substitute; see `Document.reject`."""
         return self.document.reject(self.document.fail(self, message, **values), instead)
 
     def all_children(self) -> list[Node]:
@@ -425,12 +425,12 @@ class Node:
         return _close(name, [other for other in self.element.attrib if other not in self.read_attributes])
 
     def meant(self, name: str) -> str | None:
-        """Return what an unread attribute looks like a misspelling of: one that was asked for and is not there."""
+        """Return the attribute that an unread one looks like a misspelling of: one requested that is not there."""
         return _close(name, [other for other in self.read_attributes if other not in self.element.attrib])
 
     def meant_child(self, tag: str) -> str | None:
-        """Return what the tag of an unread child looks like a misspelling of, as `meant`."""
-        if self._tags is None:  # asked of each of many children
+        """Return the tag that the tag of an unread child looks like a misspelling of, as `meant`."""
+        if self._tags is None:  # called for each of many children
             self._tags = frozenset(child.tag for child in self.all_children())
         wanted = [other for other in self.read_children if other not in self._tags or other.lower() == tag.lower()]
         return _close(tag, wanted)

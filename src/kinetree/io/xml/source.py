@@ -1,7 +1,7 @@
-"""The text of a file before it is XML: what is read at all, how much of it, and in which encoding.
+"""The text of a file before it is XML: the kinds of files that are read, their size and encoding.
 
-Nothing is read from what is not an ordinary file, nor from a file above ``MAX_BYTES``, so that a device, a folder or a
-log that somebody renamed ends in a message and not in a full memory.
+Only ordinary files up to ``MAX_BYTES`` are read, so that a device, a folder or a renamed log ends in a message and not
+in a full memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_BYTES = 64 * 2**20  # the largest robot files of the public collections have
 # Builds the error: (line or None, message, code, repair).
 Refuse = Callable[[int | None, str, str, str], Exception]
 
-# The marks of UTF-32 begin with those of UTF-16, so they come first; without a mark "<" tells.
+# The marks of UTF-32 begin with those of UTF-16, so they come first; without a mark "<" decides.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -33,7 +33,7 @@ _MARKS = (
     (b"\0<", "utf-16-be"),
 )
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']""")
-# Python also knows codecs that are no encodings of files: punycode, unicode_escape, rot13.
+# Python also has codecs that are no encodings of files: punycode, unicode_escape, rot13.
 _USUAL = re.compile(r"utf-?8|ascii|iso8859|latin|cp\d|koi8|mac|gb|big5|euc|shift_jis", re.ASCII)
 _KINDS = (
     (b"\x1f\x8b", "a gzip archive", "unpack it first: gunzip"),
@@ -46,7 +46,7 @@ _SAVE = 'save it as UTF-8, or name its encoding in the first line: <?xml version
 
 @dataclass(frozen=True, slots=True)
 class FileContent(PathLike):
-    """A file that was read already: a path for all who ask for its name, its bytes for `Document`."""
+    """A file that was read already: a path wherever its name is needed, its bytes for `Document`."""
 
     path: Path
     content: bytes
