@@ -229,7 +229,7 @@ def external_forces(model: Model, q: ArrayLike, wrenches: ArrayLike | Mapping[st
 
 
 def force_state_rates(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
-    r"""How fast the internal states of force elements change: activations, bristles, lags.
+    r"""Rates of the internal states of force elements: activations, bristles, lags.
 
     Parameters
     ----------

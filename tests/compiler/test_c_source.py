@@ -360,7 +360,7 @@ def test_codegen_of_several_quantities_as_one(tmp_path):
     [
         (("-f", "jacobian"), "jacobian needs --frame and --reference"),
         (("-f", "rnea,jacobian:tool"), "jacobian:tool needs --reference"),
-        (("-f", "rnea,rnea"), "the quantity 'rnea' is asked for twice"),
+        (("-f", "rnea,rnea"), "the quantity 'rnea' is in the list twice"),
         (("-f", "abba"), "no algorithm named 'abba'"),
         (("-f", "aba", "--lang", "cobol"), "no such language; known: c"),
         (("-f", "aba", "--parameters", "some"), "Known: baked, input"),

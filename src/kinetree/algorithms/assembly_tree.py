@@ -1,4 +1,4 @@
-"""How divide and conquer puts a mechanism together: a binary tree of subassemblies of logarithmic depth.
+"""Order of assembly for divide and conquer: a binary tree of subassemblies of logarithmic depth.
 
 The tree of bodies is cut into *paths*, each from a body outward along the child with the largest subtree. Links along a
 path are joined pairwise, neighbors with neighbors. Branches beside a path are parts of the body that supports them:
@@ -52,7 +52,7 @@ class AssemblyTree:
     roots : tuple of int
         The nodes on the world; they do not influence one another.
     depth : int
-        Levels of assembly: how many steps follow upon one another, whatever the number of processors.
+        Levels of assembly: the number of sequential steps, for any number of processors.
     """
 
     nodes: tuple[Subassembly, ...]

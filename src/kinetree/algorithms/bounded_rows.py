@@ -19,7 +19,7 @@ from kinetree.errors import UnsupportedError
 from kinetree.spatial.scalar import absolute, is_zero, where
 
 EXCHANGES = 10  # of guesses at most; 3 on average where all laws of 9 to 33 joints act at once
-REGULAR = 4  # exchanges before some projections vary, which gets those out of a circle that are in one
+REGULAR = 4  # exchanges before some projections vary, which ends cycles
 LARGEST = 30_000  # products in one factorization: a chain of 45 velocities, which take a minute to compile
 CHANGED = 1e-6, 1e-3  # of a rate, in double and in single precision: where a guess changes less, rounding decides
 
@@ -48,7 +48,7 @@ def row_laws(model, kin, dt=None, predicted=None) -> dict[int, list[tuple[int, R
 
 
 def given_row_forces(model, kin, a) -> dict[int, list[tuple[int, object]]]:
-    """As `row_laws`, with the forces at given accelerations: friction against what begins to move, and none at rest."""
+    """As `row_laws`, with the forces at given accelerations: friction against incipient motion, and none at rest."""
     laws = row_laws(model, kin)
     return {k: [(n, law.of(a[k])) for n, law in rows] for k, rows in laws.items()}
 
@@ -180,7 +180,8 @@ def _differ(one, other):
 def split_forces(laws: Mapping, columns, totals: Mapping) -> dict[int, object]:
     """The forces of single rows, by number, from those of independent velocities (besides the laws' known ones).
 
-    Friction gives what it can, each row its share of what all can; the rest is that of the tightest limit.
+    Friction comes first, up to its limit and shared in proportion to the rows' limits; the rest is that of the tightest
+    position limit.
     """
     found = {n: law.force for rows in laws.values() for n, law in rows}
     for m, total in totals.items():

@@ -141,7 +141,7 @@ def semi_implicit_velocities(model, q, v, tau, dt, f_ext=None, x=None, u=None):
 
 
 def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
-    """Joint forces, wrenches, the diagonal beside the bodies' mass matrix, and what else is added to it."""
+    """Joint forces, wrenches, the diagonal beside the bodies' mass matrix, and further terms added to it."""
     refuse_unsupported(model, "aba", computed=bounded_constraints(model))
     elastic, damping, stiffness = passive_terms(model, q, v, x, u)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]

@@ -65,7 +65,7 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
 def step_velocities(model, q, v, tau, dt, f_ext, diagonal, added=None):
     """Velocities after a step of ``(M + diag(diagonal) + added) (v+ - v) = dt (tau - c) + impulses`` of bounded rows.
 
-    Velocities at which rows hold are exact, so what is at rest stays there.
+    Velocities at which rows hold are exact, so joints at rest stay at rest.
     """
     M, force = stiffened_matrix(model, q, diagonal, added), minus(tau, bias_forces(model, q, v, f_ext))
     impulse = [dt * x + dot(row, v) for x, row in zip(force, M, strict=True)]
@@ -239,7 +239,7 @@ def matrix_pays(model) -> bool:
 
 
 def _turns_about_several_axes(model) -> bool:
-    """Whether two joints turn about axes that are not parallel; if there are none, none ever get so."""
+    """Whether two joints turn about axes that are not parallel; if there are none, axes stay parallel."""
     if model.algebra.turns == 1:
         return False
     E_0, first = [IdentityRotation()] + [None] * (model.nb - 1), None

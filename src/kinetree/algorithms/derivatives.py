@@ -7,9 +7,9 @@ column S_k of joint j, with parent p and successor body i,
 ====================================  ==========================================================================
 paper                                 here
 ====================================  ==========================================================================
-:math:`\dot\Psi_k = v_p \times S_k`   ``psi_dot``: how the velocities of distal bodies change with q_k
-:math:`\ddot\Psi_k`                   ``psi_ddot``: how their accelerations do, ``a_p x S_k + v_p x psi_dot_k``
-:math:`\dot S_k = v_i \times S_k`     its sum with psi_dot is ``psi_S_dot``: how accelerations change with v_k
+:math:`\dot\Psi_k = v_p \times S_k`   ``psi_dot``: derivatives of the velocities of distal bodies by q_k
+:math:`\ddot\Psi_k`                   ``psi_ddot``: those of their accelerations, ``a_p x S_k + v_p x psi_dot_k``
+:math:`\dot S_k = v_i \times S_k`     its sum with psi_dot is ``psi_S_dot``: derivatives of accelerations by v_k
 :math:`I^C, B^C, f^C`                 ``Ic, Bc, Fc``: inertia, Coriolis map and force of the subtree
 ====================================  ==========================================================================
 
@@ -200,7 +200,7 @@ def force_derivatives(model, q, f_ext, motions, columns, subtrees):
         slot, supports = model.v_slice[i], model.support(i)[:-1]
         for k, S_k in enumerate(S[i], slot.start):
             m = k - slot.start
-            # How the force on the subtree changes with q_k (apart from turning with S_k), with v_k and with a_k.
+            # Derivatives of the force on the subtree by q_k (apart from turning with S_k), by v_k and by a_k.
             by_q = Ic[i] @ psi_ddot[i][m] + Bc[i] @ (psi_dot[i][m] * 2.0)
             twice = S_k * 2.0
             by_v = Ic[i] @ psi_S_dot[i][m] + Bc[i] @ twice

@@ -21,8 +21,8 @@ from kinetree.state_kinematics import Kinematics
 QUATERNION_TOLERANCE = 1e-6
 # Tolerance of constraints [rad or m, and per second], well above the errors of integrators.
 CONSTRAINT_TOLERANCE = 1e-6
-# A rotational inertia about the center of mass with a pivot below this part of its trace has no inverse to speak of: a
-# rod, a point, no body at all.
+# A rotational inertia about the center of mass with a pivot below this part of its trace has no usable inverse: a rod,
+# a point, no body at all.
 ROD = 1e-9
 
 

@@ -39,7 +39,7 @@ class Law:
         ``-d force / d leaves = rows^T H rows`` for positions (K) and velocities (D); each row is a list of (Leaf, list
         of int), H is symmetric, its rows mappings.
     rates, rate_slopes : list of int, list of dict of int to int
-        How fast the internal states change, and the derivatives of that by number of the state.
+        Rates of the internal states, and their derivatives by number of the state.
     """
 
     leaves: Leaves
@@ -243,7 +243,7 @@ def dissipative_forces(model, q, v, x=None, u=None) -> list[list]:
     symbols={"x_dot": "Rates of the internal states [unit of each state, per second]."},
 )
 def force_state_rates(model, q, v, x=None, u=None):
-    """How fast the internal states of force elements change: activations, bristles, lags.
+    """Rates of the internal states of force elements: activations, bristles, lags.
 
     Notes
     -----

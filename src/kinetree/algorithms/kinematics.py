@@ -1,4 +1,4 @@
-"""Forward kinematics: where the bodies and frames are, how they move and how they accelerate.
+"""Forward kinematics: poses, velocities and accelerations of bodies and frames.
 
 Symbols: ``X[i]`` takes coordinates of the parent to coordinates of body i (book: ``i_X_lambda(i) = X_J X_T(i)``),
 ``R_WB`` and ``p_WB`` are the pose of a body in the world, ``V``, ``A`` its twist and its acceleration, ``S`` the

@@ -21,7 +21,7 @@ POSITIONS = ("point", "rotation", "coordinate")
 class Leaf:
     """A leaf of a law: its inputs in the law's trace, and its values and motions in the state.
 
-    ``size`` scalars; ``value(kin)`` gives them, ``columns(kin)`` how they change with each velocity coordinate,
+    ``size`` scalars; ``value(kin)`` gives them, ``columns(kin)`` their rates under a unit of each velocity coordinate,
     ``push(kin, force, wrenches, tau)`` enters the forces along them.
     """
 
@@ -166,7 +166,7 @@ class Leaves:
         return self._leaf("rate", joint)[0]
 
     def time_derivative(self, value):
-        """How fast a scalar over positions changes."""
+        """Rate of a scalar over positions."""
         if not isinstance(value, Expr):
             return 0.0
         rate = self._graph.constant(0.0)
@@ -186,7 +186,7 @@ class Leaves:
         return paired(leaves, adjoints(self._graph, {value.id: self._graph.ONE}, scalars(leaves)))
 
     def rate_of(self, leaf: Leaf) -> list:
-        """How fast the scalars of a position leaf change, over the inputs of the trace."""
+        """Rates of the scalars of a position leaf, over the inputs of the trace."""
         if leaf.name == "point":
             return list(self.velocity(leaf.target, leaf.traced_at))
         if leaf.name == "coordinate":

@@ -63,7 +63,7 @@ def _member(x, n):
 
 
 def _form(x, scalars: list) -> tuple | None:
-    """How a value is made of scalars, which are appended to the list; None is a scalar."""
+    """The structure of a value of scalars, which are appended to the list; None is a scalar."""
     if isinstance(x, (list, tuple)):
         return (x.__class__, *(_form(entry, scalars) for entry in x))
     scalars.append(x)

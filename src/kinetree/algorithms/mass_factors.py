@@ -22,7 +22,7 @@ from kinetree.model.topology import ancestors_of
 
 
 def above(model):
-    """The columns of each row of the lower triangle that the tree lets be nonzero: ancestors, the nearest first."""
+    """The columns of each row of the lower triangle that can be nonzero for the tree: ancestors, the nearest first."""
     return ancestors_of(model.dof_parent())
 
 

@@ -13,7 +13,7 @@ from kinetree.joints.contract import tangent_inverse
 
 
 class JointState:
-    """One joint in a state, as a `JointForce` sees it: lists of its scalars, and derived quantities."""
+    """One joint in a state, the argument of a `JointForce`: lists of its scalars, and derived quantities."""
 
     __slots__ = ("_joint", "lower", "q", "upper", "v")
 

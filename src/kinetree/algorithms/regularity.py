@@ -5,7 +5,7 @@ and z with one body at their end, the second at a right angle. There a pivot D o
 a factorization of M) is a rounded zero. It is compared with the largest value that it could have, which depends on the
 model's numbers alone and costs a comparison per velocity.
 
-A traced pivot is collected for the checks of the compiled function; numbers are looked at here and now.
+A traced pivot is collected for the checks of the compiled function; numbers are checked at once.
 """
 
 from __future__ import annotations

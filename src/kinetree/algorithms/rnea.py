@@ -68,7 +68,7 @@ def inward_pass(model, X, S, f, gears=None):
 
 
 def transmitted_forces(model, q, v, a, f_ext):
-    """The force ``f_i`` that each body with all that it supports gets through its joint; zero for the world."""
+    """The force ``f_i`` on each body with all that it supports through its joint; zero for the world."""
     X, _, f, _ = body_forces(model, q, v, a, f_ext, model.I)
     f[0] = model.algebra.Force.zero()
     for i in model.inward():

@@ -25,7 +25,7 @@ from kinetree.algorithms.rnea import rnea
 
 
 class SharedResult(NamedTuple):
-    """How a quantity follows from the results of another algorithm."""
+    """The formula for a quantity from the results of another algorithm."""
 
     host: str
     value: Callable

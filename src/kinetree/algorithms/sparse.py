@@ -1,4 +1,4 @@
-"""Factorizations and products that touch only the entries of the mass matrix that the tree lets be nonzero.
+"""Factorizations and products that use only the entries of the mass matrix that can be nonzero for the tree.
 
 Book (section 6.5)       here
 ``H, L, D``              ``M, L, D``
@@ -6,7 +6,7 @@ Book (section 6.5)       here
                          ancestors of coordinate k, ``kinetree.model.topology.ancestors_of(model.dof_parent())``
 
 With ``M = L^T L`` or ``L^T D L`` elimination starts at the leaves, so nothing is filled: L has the zeros of the lower
-triangle of M. Entries outside ``above`` and the upper triangle are never looked at. Matrices are nested sequences
+triangle of M. Entries outside ``above`` and the upper triangle are never read. Matrices are nested sequences
 ``M[i][j]`` of any scalars; a batch is a matrix of arrays (``np.moveaxis(M, (-2, -1), (0, 1))`` of a stack of matrices).
 Nothing is written to an argument, so results may replace operands.
 """
@@ -110,7 +110,7 @@ def ltdl_factors(M, above: Rows, scales: Sequence | None = None) -> tuple[list[l
 
 
 def times_lower(L, x, above: Rows, unit: bool = False) -> list:
-    """``L x``; with ``unit`` the diagonal is taken for ones and not looked at.
+    """``L x``; with ``unit`` the diagonal is taken for ones and not read.
 
     Notes
     -----

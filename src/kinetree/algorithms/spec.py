@@ -192,12 +192,12 @@ def algorithm(
     Positions q are checked for unit quaternions unless other ``domains`` are given.
 
     Arrays are named as in ``inputs="q v a"``, or, where their shapes are not those of `kinetree.algorithms.symbols`,
-    mapped to their shapes. From these, ``symbols`` and ``raises`` (see `Spec`) the docstring gets its Parameters,
+    mapped to their shapes. From these, ``symbols`` and ``raises`` (see `Spec`) the docstring takes its Parameters,
     Returns and Raises; a text of ``symbols`` that begins with ``;`` goes on where the standard one ends.
     ``further`` names outputs that are given on request: each is also a keyword of the function, False by default.
     ``methods`` maps values of the keyword ``method`` to algorithms; the function is given that algorithm's function,
     and its own default for the first of them.
-    ``geared`` says whether it is right for models with gears; by default that is so for algorithms of the library. If
+    ``geared``: whether it is right for models with gears; by default that is so for algorithms of the library. If
     it is not, such models are refused. A function of a user's own may not have the name of one of the library: others
     call that by its name.
     """

@@ -1,4 +1,4 @@
-"""How many digits of the dynamics of a model can be trusted, and what takes the others away."""
+"""Accuracy of the dynamics of a model: the digits that are right, and the causes of errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAR = 2.0  # radii of gyration
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """What one algorithm gets wrong in one precision.
+    """The error of one algorithm in one precision.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Error:
     precision : str
         "double" or "single".
     worst, median : float
-        Relative error of the states, in a norm that knows no units: each joint's entry times the root of its inertia.
+        Relative error of the states, in a norm without units: each joint's entry times the root of its inertia.
     joint : str
         Where the error is worst.
     """
@@ -122,14 +122,14 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccuracyReport:
-    """How exact the dynamics of a model are.
+    """Accuracy of the dynamics of a model.
 
     Parameters
     ----------
     model : str
         Its name.
     states : int
-        How many were looked at; what follows is of the worst.
+        Number of states; the condition numbers are those of the worst one.
     condition : Condition
         Of the mass matrix as it is, in SI units.
     scaled_condition : Condition
@@ -144,7 +144,7 @@ class AccuracyReport:
 
     Notes
     -----
-    ``str(report)`` is a table, ``report.findings`` says what is wrong, ``report.to_json()`` is for other programs.
+    ``str(report)`` is a table, ``report.findings`` lists the faults, ``report.to_json()`` is for other programs.
     """
 
     model: str
@@ -171,7 +171,7 @@ class AccuracyReport:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What costs digits, with the joint or body at fault and what helps."""
+        """Causes of lost digits, with the joint or body at fault and a remedy."""
         found = []
         if self.scaled_condition.value > POOR:
             found.append(
@@ -231,21 +231,21 @@ class AccuracyReport:
 def accuracy(
     model: Model, q=None, v=None, a=None, *, states: int | None = None, seed: int | None = None, t: float = 0.0
 ) -> AccuracyReport:
-    """How many digits of the dynamics can be trusted: condition of M, errors of the algorithms, bodies at fault.
+    """Accuracy of the dynamics in digits: condition of M, errors of the algorithms, bodies at fault.
 
     Parameters
     ----------
     model : Model
     q : (..., nq) array, optional
-        Positions to look at [rad or m]; random ones by default.
+        Positions [rad or m]; random ones by default.
     v : (..., nv) array, optional
         Velocities [rad/s or m/s]; standard normal by default.
     a : (..., nv) array, optional
-        Accelerations that the forces shall give [rad/s^2 or m/s^2]; standard normal by default.
+        Accelerations for which forces are computed [rad/s^2 or m/s^2]; standard normal by default.
     states : int, optional
-        How many random states, where q (or a batch of v or a) does not say it; default 20.
+        Number of random states, unless q (or a batch of v or a) determines it; default 20.
     seed : int, optional
-        Of what is not given; default 0.
+        Of the random arrays; default 0.
     t : float
         Time [s], for models that depend on it.
 
@@ -256,12 +256,12 @@ def accuracy(
     Raises
     ------
     ModelError
-        Nothing can move, or no state is wanted.
+        Nothing can move, or ``states`` is below 1.
     ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----
-    Source: Featherstone (2008), sections 10.1 and 10.2: what makes round-off grow, and the sensitivity of accelerations
+    Source: Featherstone (2008), sections 10.1 and 10.2: causes of round-off, and the sensitivity of accelerations
     to forces; van der Sluis, "Condition numbers and equilibration of matrices" (1969): a unit diagonal is within a
     factor nv of the best scaling.
     The algorithms are those that you call: compiled, or interpreted inside ``kt.interpreted()``. Forces are made from
@@ -315,7 +315,7 @@ def _states(model: Model, q, v, a, states: int | None, seed: int | None):
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in given.values()))
     is_counted = "q" in given or batch
     if is_counted and states is not None:
-        raise ShapeError(f"accuracy: {next(iter(given))} says how many states there are; leave states out.")
+        raise ShapeError(f"accuracy: {next(iter(given))} determines the number of states; leave states out.")
     count = math.prod(batch) if is_counted else STATES if states is None else states
     found = {name: np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]) for name, x in given.items()}
     if "q" not in found:

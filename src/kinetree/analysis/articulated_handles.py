@@ -265,10 +265,10 @@ def articulated_inverse_inertia(
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench on each body beside those on the handles [N m, N], world coordinates about the world's origin.
     handles : str or sequence of str
-        Frames on which the forces f act and whose accelerations a are asked for; a body's name is that of its frame.
+        Frames on which the forces f act and whose accelerations a are returned; a body's name is that of its frame.
     bodies : sequence of str, optional
-        The articulated body: these bodies and the joints among them. All other joints are cut, and what was beyond them
-        does nothing. Include the world's name to keep the joints that hold to it. Default: the whole mechanism.
+        The articulated body: these bodies and the joints among them. All other joints are cut, and bodies distal to
+        them are left out. Include the world's name to keep the joints on it. Default: the whole mechanism.
     method : {"projection", "assembly"}
         The equations of motion projected on the handles; or single bodies joined one after the other, for which every
         body needs an invertible inertia.
@@ -397,7 +397,7 @@ def _answers(model, q, v, tau, f_ext, handles, bodies, method):
     if method not in METHODS:
         raise unknown_name("method", method, METHODS, "articulated_inverse_inertia")
     refuse_gears(model, "articulated_inverse_inertia")
-    zero = np.zeros(model.nv, np.float32)  # the narrowest: q says how precise the answer is
+    zero = np.zeros(model.nv, np.float32)  # the narrowest: q determines the precision of the result
     given = {"q": q, "v": zero if v is None else v, "tau": zero if tau is None else tau}
     spec = ALGORITHMS["aba"]
     arrays, batch, dtype = as_arrays(spec, model, given | ({} if f_ext is None else {"f_ext": f_ext}))

@@ -1,4 +1,4 @@
-"""What inertias cost: operations of the algorithms on the bodies as they are."""
+"""Operation counts of the algorithms on the bodies as they are."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class ArrayCalls:
     __slots__ = ()
 
     def _general(self, args, out):
-        """The result of a call that the compiled entries refused, or the error that says why they did."""
+        """The result of a call that the compiled entries refused, or the error with the reason."""
         given = dict(zip(self.input_names, args, strict=True))
         arrays, batch, dtype = as_arrays(self.spec, self.model, given, self._shapes)
         if dtype.itemsize > 8:  # extended precision
@@ -44,7 +44,7 @@ class ArrayCalls:
         return self._packed(results, given_out=out is not None)
 
     def _batch(self, arrays, batch, inputs, targets) -> None:
-        """Evaluate what the entries leave alone: large batches, which threads share, and inputs that are refused."""
+        """Evaluate the cases that the entries leave out: large batches, shared by threads, and refused inputs."""
         kernel, count = self._kernel(targets[0].dtype), prod(batch)
         strides = [prod(shape) if x.ndim > len(shape) else 0 for x, shape in zip(inputs, self._shapes, strict=True)]
         if kernel.batch(inputs, targets, count, strides, kernel.threads(count, self.threads)):
@@ -67,7 +67,7 @@ class ArrayCalls:
         return checked_outs(self.name, self.output_names, list(flattened(out)), shapes, dtype)
 
     def _packed(self, results, given_out: bool):
-        """Results as a call returns them; a single number as a number, unless it was asked to fill an array."""
+        """Results as a call returns them; a single number as a number, unless an array for it is given."""
         if not given_out:
             results = [r if r.ndim else r[()] for r in results]
         return self._pack(results)
@@ -93,7 +93,7 @@ def checked_outs(what: str, names: Sequence[str], given: Sequence, shapes: Seque
     what : str
         The function, for errors.
     names, given, shapes : sequences
-        Of the results: what they are called, the arrays for them and the shapes they have.
+        Of the results: their names, the arrays for them and their shapes.
     dtype : numpy.dtype
         Their type.
 

@@ -84,7 +84,7 @@ class _GeneralCall:
         return f(*arrays.values(), out=out)
 
     def _other(self, named) -> _GeneralCall | None:
-        """The call of another method or variant that is asked for by name; these names are taken out."""
+        """The call of another method or variant that is given by name; these names are taken out."""
         spec = self.spec
         if spec.methods and "method" in named:
             method = choice("method", named.pop("method"), spec.methods, spec.name)

@@ -87,7 +87,7 @@ def differentiate(
         velocities: ``d/ds f(integrate(q, s e_k))`` at s = 0. Otherwise its nq entries vary one by one, as if the
         quaternion were four free numbers; only the part along the sphere is meaningful.
     method : {"auto", "forward", "reverse"}
-        How a Jacobian is computed; "auto" takes reverse if there are fewer results than variables.
+        Mode of differentiation of a Jacobian; "auto" takes reverse if there are fewer results than variables.
     checks : bool
     threads : int, optional
         As for :func:`kinetree.compile`.

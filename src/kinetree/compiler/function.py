@@ -140,7 +140,7 @@ class Function(ArrayCalls):
     # Building ------------------------------------------------------------------------------------------------------
 
     def _refuse(self, *args):
-        """Stands for the entry for one state until one was asked for: batches alone need no scalar variant."""
+        """Stands for the entry for one state until one is needed: batches alone need no scalar variant."""
         return NotImplemented
 
     def _compiled(self, dtype: np.dtype, batch: tuple[int, ...]):
@@ -165,7 +165,7 @@ class Function(ArrayCalls):
 
     @property
     def _doing(self) -> str:
-        """What a progress line says."""
+        """The text of a progress line."""
         return f"compiling {self.name} for model {self.model.name!r}"
 
     def _packing(self, entry, as_numbers: bool):
@@ -396,8 +396,8 @@ def compile(
         Whether the function refuses inputs that are not finite or outside the algorithm's domain. Without checks NaN
         goes through to every result that depends on it, and quaternions are not verified.
     threads : int, optional
-        The most threads that share a batch of more than about a millisecond of work; default all cores, or what the
-        environment variable KINETREE_NUM_THREADS says. Results are the same bits whatever their number.
+        The most threads that share a batch of more than about a millisecond of work; default all cores, or the value
+        of the environment variable KINETREE_NUM_THREADS. Results are the same bits for any number.
     **static
         Static arguments of the algorithm, such as ``frame="hand", reference="world"``; of a list, those of all
         quantities that take them and do not name their own.
@@ -418,7 +418,7 @@ def compile(
 
     Notes
     -----
-    In the result of a list, a quantity is what its own function gives: an array, or a named tuple of several. Its
+    In the result of a list, a quantity is the result of its own function: an array, or a named tuple of several. Its
     field is its text as an identifier: ``jacobian_hand`` for "jacobian:hand".
 
     Examples

@@ -1,4 +1,4 @@
-"""Several quantities of one state in one function: traced together, so that what they share is computed once.
+"""Several quantities of one state in one function: traced together, so that shared work is done once.
 
 A fused function is a `Spec` made on the fly. Its function runs the algorithms one after the other on the same scalars;
 while it is traced these are nodes of one graph, in which equal operations are one node. So it is compiled, cached,
@@ -31,7 +31,7 @@ LONGEST = 96
 
 
 def canonical(model, name: str, value: object, where: str = "") -> object:
-    """A static choice in the form that functions keep: hashable, and the same for all ways to say it.
+    """A static choice in canonical form: hashable, and the same for all ways to write it.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def canonical(model, name: str, value: object, where: str = "") -> object:
     name : str
         The static argument.
     value : object
-        A frame is known by its name, joints (``forward``) by their numbers in ascending order.
+        A frame is identified by its name, joints (``forward``) by their numbers in ascending order.
     where : str
-        What it is a choice of, for errors.
+        The quantity that the choice belongs to, for errors.
 
     Raises
     ------
@@ -67,7 +67,7 @@ class Quantity:
     Parameters
     ----------
     text : str
-        As it was asked for: "jacobian:hand".
+        As requested: "jacobian:hand".
     name : str
         The algorithm.
     static : tuple of (str, object)
@@ -128,7 +128,7 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
     ----------
     model : Model
     names : sequence of str
-        Each an algorithm's name, or one with choices: "jacobian:hand", "jacobian:hand:world". Or what this gives.
+        Names of algorithms, or names with choices: "jacobian:hand", "jacobian:hand:world"; or their result.
     static : mapping
         Static choices of all quantities that take them.
 
@@ -137,7 +137,7 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
     UnknownNameError
         No algorithm, frame or choice has this name.
     DuplicateNameError
-        A quantity is asked for twice.
+        A quantity is in the list twice.
     TypeError
         A choice is missing, or one is given that no quantity takes.
     """
@@ -162,13 +162,13 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
         before = found.setdefault((quantity.name, quantity.static), quantity)
         if before is not quantity:
             other = "" if before.text == text else f" ({before.text!r} is the same)"
-            raise DuplicateNameError(f"the quantity {text!r} is asked for twice{other}", name=text)
+            raise DuplicateNameError(f"the quantity {text!r} is in the list twice{other}", name=text)
     for name in static:
         if name not in used:
             takers = [q.text for q in found.values() if name in q.spec.static]
             raise TypeError(
                 f"{name}={static[name]!r} is given for all quantities, but "
-                + (f"{', '.join(takers)} say their own" if takers else f"none of {', '.join(names)} takes it")
+                + (f"{', '.join(takers)} have their own" if takers else f"none of {', '.join(names)} takes it")
             )
     return tuple(found.values())
 
@@ -213,7 +213,7 @@ def _is_frame(model, name: str) -> bool:
 
 
 def _refuse(model, spec: Spec, text: str, rest: str, head: str, last: str):
-    """Say what is wrong with the choices behind a name."""
+    """Raise the error about the choices behind a name."""
     named = [name for name in spec.static if name in CHOICES]
     if "frame" in spec.static and not (head and _is_frame(model, head) and named):
         model.frame(rest)  # raises: there is no such frame
@@ -291,7 +291,7 @@ def _fused_spec(parts: tuple[Quantity, ...], specs: tuple[Spec, ...]) -> Spec:
 
 
 def _fields(parts: Sequence[Quantity], inputs: set[str]) -> list[str]:
-    """The names of the quantities in results: what was asked for, as identifiers that are not those of inputs."""
+    """The names of the quantities in results: the requests, as identifiers that are not those of inputs."""
     return identifiers([part.text for part in parts], inputs)
 
 
@@ -341,7 +341,7 @@ def _name(parts: Sequence[Quantity]) -> str:
 
 
 def packing(spec: Spec) -> Callable:
-    """What makes the result of a call out of its arrays, given in a row, without looking at them.
+    """The function that makes the result of a call from its arrays, given in order, without reading them.
 
     One array is the result itself, several are a named tuple. A fused function has a named tuple by quantity, in which
     each has its array or, with several outputs, the named tuple that a call of it gives.

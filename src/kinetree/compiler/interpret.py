@@ -41,7 +41,7 @@ def interpreted() -> Iterator[None]:
         _interpreted.reset(token)
 
 
-is_interpreted = _interpreted.get  # whether this context asked for interpretation; read at every plain call
+is_interpreted = _interpreted.get  # whether this context interprets; read at every plain call
 
 
 def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, static, checks=True) -> list[np.ndarray]:
@@ -64,7 +64,7 @@ def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, stati
 
 
 def _in_precision(model, dtype):
-    """The model over numbers of this precision: what depends on them alone would else be computed in doubles."""
+    """The model over numbers of this precision: quantities of these alone would else be computed in doubles."""
     number = np.dtype(dtype).type
     return model.with_numbers([number(x) if free else x for free, x in model.number_pattern()])
 

@@ -1,8 +1,8 @@
-"""Packed results: of matrices with structural zeros and equal entries only what is distinct is written.
+"""Packed results: of matrices with structural zeros and equal entries only the distinct values are written.
 
-Derivatives and inertia matrices of trees are sparse: two joints of which neither carries the other do not meet in them,
-and M is symmetric. On large batches the stores of whole matrices take longer than the arithmetic; a program knows which
-of its results are the constant zero and which are one value, so it can leave the others out.
+Derivatives and inertia matrices of trees are sparse: entries of two joints of which neither supports the other
+are zero, and M is symmetric. On large batches the stores of whole matrices take longer than the arithmetic. A program
+has constant zeros and equal values marked, so that these stores can be left out.
 
 The entries stand in the order in which the program computes them, and long vectors end with zeros, up to the end of a
 cache line: so they can leave while the rest is computed (`llvm_stream`).
@@ -53,7 +53,7 @@ def distinct(program: Program) -> tuple[list[list[int]], list[np.ndarray]]:
 
 
 def padded_length(count: int) -> int:
-    """How long the vector of so many distinct entries is, zeros at its end included."""
+    """Length of the vector of so many distinct entries, zeros at its end included."""
     return count if count < LONG else -(-count // LINE) * LINE
 
 
@@ -76,7 +76,7 @@ class PackedFunction(Function):
     Attributes
     ----------
     whole : Function
-        What gives the whole arrays.
+        The function for the whole arrays.
     places : dict of str to array of int
         For each output an array of its shape: the entry's place in the vector, -1 for a structural zero. In vectors
         of 128 entries and more, some places at the end hold zeros that stand for no entry.
@@ -183,7 +183,7 @@ def packed(function: Function) -> PackedFunction:
     PackedFunction
         Called like the function; every result is a vector (..., n) of the entries that are neither structural zeros nor
         equal by structure to one before, in the order in which they are computed; long vectors end with zeros.
-        ``f.places[name]`` says where each entry of the whole array is in it, -1 for a zero; ``f.unpack(*results)``
+        ``f.places[name]`` is the place of each entry of the whole array in it, -1 for a zero; ``f.unpack(*results)``
         gives the whole arrays.
 
     Notes

@@ -1,7 +1,7 @@
 """Other numbers for compiled code: masses, inertias, offsets, gravity and the joints' data are inputs of every kernel.
 
 One set of numbers makes a Function on the same machine code. A set for every state makes one whose kernel reads the
-values of the prologue (what depends on numbers alone, computed once when the sets are given) with each state.
+values of the prologue (quantities of the numbers alone, computed once when the sets are given) with each state.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def reframed_values(model, basis, values: np.ndarray) -> tuple[np.ndarray, np.nd
     Returns
     -------
     values, residues : (..., n) array
-        ``residues`` says how large a zero may be that rounding made of a sum: turned frames turn zeros into such.
+        ``residues`` bounds the rounding left of sums that are zero: turned frames turn zeros into such.
     """
     if basis is model:
         return values.copy(), np.zeros_like(values)

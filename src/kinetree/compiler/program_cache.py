@@ -1,10 +1,9 @@
-"""Programs on disk, found by what a trace depends on, so that a later process does not trace again.
+"""Programs on disk, found by the inputs of a trace, so that a later process does not trace again.
 
 A trace depends on the algorithm (`Spec.key`), its static choices, the model's structure, and on the sources that trace.
-All of these are known by content without tracing, unless an algorithm, a chart, a joint or a force element is defined
+All of these are found by content without tracing, unless an algorithm, a chart, a joint or a force element is defined
 outside the library: its code could change without notice, so it is traced anew in every process (the machine code
-itself is still found by the program's content). Names are no part of it: what computes something else is stored
-elsewhere.
+itself is still found by the program's content). Names are no part of the key: another computation has another key.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from kinetree.trace.program import Program
 
 
 def signature_of(spec, model, present: tuple[str, ...], static: Mapping[str, object]) -> tuple:
-    """What a trace depends on besides the source, hashable: models of one structure share programs and machine code."""
+    """The inputs of a trace besides the source, hashable: models of one structure share programs and machine code."""
     return numbers_model(spec, model).structure(), present, tuple(sorted(static.items())), spec.parts
 
 
@@ -81,7 +80,7 @@ def _is_ours(code) -> bool:
 
 
 def _parts(part):
-    """A joint, the joints and functions that it is made of, and what these are made of."""
+    """A joint, the joints and functions that it is made of, and the parts of these."""
     if isinstance(part, (tuple, list)):
         for x in part:
             yield from _parts(x)
@@ -94,7 +93,7 @@ def _parts(part):
 
 
 class _Same:
-    """Equal to itself alone, whatever the object says."""
+    """Equal to itself alone, without the object's own ``__eq__``."""
 
     __slots__ = ("of",)
 

@@ -40,7 +40,7 @@ def roll(
     states : sequence of ndarray
         Where each array of the state starts, shape (*lead, size) with leading axes that broadcast to the batch.
     inputs : sequence of ndarray
-        The other inputs over time, shape (*lead, time, *shape), time being ``steps``, or 1 for what is constant.
+        The other inputs over time, shape (*lead, time, *shape), time being ``steps``, or 1 for constants.
     records : sequence of ndarray
         Filled with the states at steps 0, every, 2 every, ...; shape (*batch, steps // every + 1, size), C-contiguous,
         apart from all other arrays.
@@ -60,7 +60,7 @@ def roll(
     if isinstance(f, StatewiseFunction):
         inputs = [*inputs, f.params[dtype][..., None, :]]
     item, n = dtype.itemsize, prod(batch)
-    kept, state_table, input_table = [], [], []  # what is kept is alive as long as its address is used
+    kept, state_table, input_table = [], [], []  # arrays kept alive as long as their addresses are used
     for x, record in zip(states, records, strict=True):
         size = record.shape[-1]
         rows = _rows(x, batch, 1)

@@ -2,7 +2,7 @@
 
 An algorithm is written for a tree that stands at a time. For a model that depends on time its `Spec` is wrapped here:
 one more input, the time, which the model is bound to before the algorithm runs. All that compiles, checks, batches or
-writes source sees an ordinary Spec.
+writes source takes an ordinary Spec.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TIME = "t"
 def takes_time(spec: Spec) -> bool:
     """Whether an algorithm needs the time of a model that depends on it: if bodies take part in it, where q puts them.
 
-    One with an input of this name sees to it itself.
+    An algorithm with an input of this name handles the time itself.
     """
     return spec.body_frames is not None and "q" in spec.inputs and TIME not in (*spec.inputs, *spec.optional)
 

@@ -1,4 +1,4 @@
-"""Record an algorithm for one model: run its source on expressions and lower what was recorded to a Program."""
+"""Record an algorithm for one model: run its source on expressions and lower the graph to a Program."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Constraint:
     replaces : str
         Of box rows, the parameter of joint forces whose law they take over: "dry_friction".
     verb : str
-        What a joint is whose velocities it gives: "locked".
+        The participle for joints whose velocities it determines: "locked".
 
     Notes
     -----
@@ -96,7 +96,7 @@ class Constraint:
         return {}
 
     def laws(self, kin, dt=None, predicted=None) -> Sequence[RowLaw]:
-        """For box rows: how the force of each row depends on its rate.
+        """For box rows: the force of each row as a function of its rate.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Constraint:
     # Names and numbers -----------------------------------------------------------------------------------------------
 
     def check(self, model) -> None:
-        """Refuse a model in which this constraint makes no sense; its names exist."""
+        """Raise an error for a model in which this constraint is invalid; its names exist."""
 
     @property
     def label(self) -> str:

@@ -86,7 +86,7 @@ class Coupling(Constraint):
         return [0.0]
 
     def violation(self, at: str, n: int, residual: float) -> CouplingError:
-        """Says how to follow the master."""
+        """The error, with the function that sets coupled joints from their masters."""
         offset = f" + {self.offset:g}" if at == "q" and self.offset else ""
         return CouplingError(
             f"{at} breaks the coupling {self.joint} = {self.ratio:g} {self.master}{offset} by {residual:.3g}; "

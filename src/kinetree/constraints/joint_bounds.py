@@ -11,7 +11,7 @@ from kinetree.constraints.row_law import RowLaw, infinite
 from kinetree.forces.contract import present
 from kinetree.spatial.scalar import absolute, where
 
-REACHED = 1e-9  # of the distance to a limit: what is left of it after a step that ends there
+REACHED = 1e-9  # of the distance to a limit: the part left after a step that ends there
 
 
 class JointBounds(Constraint):

@@ -120,7 +120,7 @@ class LoopJoint(Constraint):
         return [x.dot(motion.bias) + dx.dot(motion.velocity) for x, dx in zip(T, T_dot, strict=True)]
 
     def violation(self, at: str, n: int, residual: float) -> ConstraintError:
-        """Says how to close the loop."""
+        """The error, with the function that finds closed positions."""
         error = Constraint.violation(self, at, n, residual)  # a class with slots has no super()
         error.message += "; kinetree.surgery.retree finds closed positions" if at == "q" else ""
         error.args = (error.message,)

@@ -1,4 +1,4 @@
-"""How the force of a bounded row depends on its rate: friction that sticks, limits that nothing passes."""
+"""The force of a bounded row as a function of its rate: friction that sticks, limits that nothing passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of force elements: the only face of an element that models and algorithms see.
+"""The contract of force elements: their interface to models and algorithms.
 
 A force element is frozen data that a model holds in ``model.forces``. It names joints and frames by name and states its
 law over scalars of any kind, so that the law runs on floats, arrays and expressions and is differentiated exactly.
@@ -63,7 +63,7 @@ class ForceElement:
         Whether it acts only outside the position limits of a joint.
     commanded : bool
         Whether it delivers a joint force that is commanded from outside, as motors do, instead of a law of positions
-        and velocities: then simulations and rollouts apply it, and algorithms are given what it delivers.
+        and velocities: then simulations and rollouts apply it, and algorithms are given the delivered force.
 
     Notes
     -----
@@ -158,7 +158,7 @@ class ForceElement:
         raise NotImplementedError
 
     def state_rate(self, kin, x, u):
-        """How fast each of the internal states changes, a sequence."""
+        """Rates of the internal states, a sequence."""
         raise NotImplementedError
 
     def initial_state(self) -> Sequence:

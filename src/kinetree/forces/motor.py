@@ -15,7 +15,7 @@ from kinetree.spatial.scalar import absolute, exp, maximum, minimum, where
 
 @dataclass(frozen=True)
 class Motor(ForceElement):
-    """A drive with a gear: of the joint force that is commanded the joint gets what the motor can deliver.
+    """A motor with a gear: the joint force is the part of the command that the motor can deliver.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Motor(ForceElement):
     -----
     At the joint: ``|tau| <= eta |r| tau_max(omega)`` where the motor drives, ``|tau| <= |r| tau_limit / eta`` where it
     brakes, with omega = r v. With a fixed step the torque is that at the step's beginning, held over it. The motor acts
-    on what controllers and inputs command in simulations and rollouts; the joint forces tau of the algorithms are
+    on the commands of controllers and inputs in simulations and rollouts; the joint forces tau of the algorithms are
     delivered ones.
 
     Examples

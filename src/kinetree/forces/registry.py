@@ -67,7 +67,7 @@ for _cls in (Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBa
 JOINT_FORCES: tuple[type[JointForce], ...] = tuple(cls for cls in FORCES.values() if issubclass(cls, JointForce))
 PARAMETERS = {parameter.name: parameter for cls in JOINT_FORCES for parameter in cls.parameters}
 VELOCITY_PARAMETERS = tuple(name for name, parameter in PARAMETERS.items() if not parameter.position)
-# The first parameter of each kind that acts at all positions: what makes it strong.
+# The first parameter of each kind that acts at all positions: its coefficient.
 COEFFICIENTS = tuple(kind.parameters[0].name for kind in JOINT_FORCES if not kind.beyond_limits)
 POSITION_PARAMETERS = tuple(name for name, parameter in PARAMETERS.items() if parameter.position)
 

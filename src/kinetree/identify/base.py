@@ -18,7 +18,7 @@ joint_torque_regressor = plain_call(ALGORITHMS["joint_torque_regressor"])
 
 CHUNK = 256  # states whose regressors are in memory at a time
 TOLERANCE = 1e-9
-SAFE_GAP = 1e3  # least ratio of what was taken for independent to what was taken for dependent
+SAFE_GAP = 1e3  # least ratio of the columns taken for independent to those taken for dependent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +36,8 @@ class BaseParameters:
     unidentifiable : tuple of str
         Parameters in no combination: the joint forces do not depend on them.
     smallest_kept, largest_dropped : float
-        How far the least independent column is from the span of those before it, and the most independent one of those
-        that were taken for dependent, relative to their lengths.
+        Distance of the least independent column from the span of those before it, and of the most independent one of
+        those that were taken for dependent, relative to their lengths.
     """
 
     labels: tuple[str, ...] = field(repr=False)
@@ -49,7 +49,7 @@ class BaseParameters:
 
     @property
     def rank(self) -> int:
-        """How many combinations there are."""
+        """Number of combinations."""
         return len(self.columns)
 
     @property
@@ -118,7 +118,7 @@ def base_parameters(
         Its numbers except the inertias take part: offsets and gravity.
     q : (N, nq) array, optional
         Positions of the states whose regressors are stacked [rad or m]; random ones by default, limits and couplings
-        left aside. Given states answer which combinations these can tell.
+        left aside. With given states, the combinations are those that these states determine.
     v : (N, nv) array, optional
         Velocities [rad/s or m/s].
     a : (N, nv) array, optional
@@ -189,7 +189,7 @@ def _random_states(model: Model, seed: int):
 
 
 def by_rank(model: Model, R: np.ndarray, tolerance: float = TOLERANCE) -> BaseParameters:
-    """The independent columns of a stacked regressor, or of its triangular factor, and what depends on them."""
+    """The independent columns of a stacked regressor, or of its triangular factor, and the dependent ones."""
     labels, n = model.inertial_labels, model.n_inertial
     lengths = np.linalg.norm(R, axis=0)
     # Lengths of columns differ by their units; one that is rounding alone is zero.

@@ -134,7 +134,7 @@ def exciting_trajectory(
     samples : int
         Per period, for the condition number.
     tries : int
-        How many motions are looked at: half of them at random, the others are variations of the best one so far.
+        Number of motions that are compared: half of them random, the others variations of the best one so far.
     seed : int
     margin : float
         The part of the limits of position and velocity that may be used.
@@ -211,7 +211,7 @@ def _scaled(numbers: np.ndarray, period: float, bounds) -> FourierTrajectory:
     middle, half, fastest = bounds
     raw = FourierTrajectory(period, np.zeros(len(middle)), numbers[0], numbers[1])
     q, v, _ = raw(raw.times(20 * numbers.shape[2]))
-    # A tenth less than what the samples of a period say, for what is between them.
+    # A tenth less than the bound at the samples of a period, for extremes between them.
     size = 0.9 * np.minimum(half / np.abs(q).max(axis=0), fastest / np.abs(v).max(axis=0))
     room = half - size * np.abs(q).max(axis=0)
     offset = middle + room * np.tanh(numbers[2][:, 0])

@@ -6,8 +6,8 @@ minimizes
 .. math:: \sum_k \frac{\lVert Y_k \pi - \tau_k \rVert^2}{\sigma^2}
           + \sum_i \frac{d(\mathcal{J}_i, \mathcal{J}^0_i)^2}{\rho^2}
 
-with a distance d of bodies (`Distance`) that does not depend on their frames. The second part decides what the data
-leave open. It is infinite for what is at the edge of the possible, so that no body gets there.
+with a distance d of bodies (`Distance`) that does not depend on their frames. The second part determines the
+combinations that the data leave open. It is infinite at the boundary of the possible inertias, so no body reaches it.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ inverse_dynamics = plain_call(ALGORITHMS["inverse_dynamics"])
 _LINEAR = {kind.parameters[0].name: kind for kind in JOINT_FORCES if kind.power_channel and not kind.energy_channel}
 JOINT_PARAMETERS = ("armature", *_LINEAR)
 CHUNK = 1024  # states whose regressors are in memory at a time
-THIN = 1e-3  # what a prior body of no width gets, relative to its size
+THIN = 1e-3  # least second moment of a prior body, relative to its size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identification:
-    """What a fit found.
+    """The result of a fit.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class Identification:
     parameters : (10 (nb - 1),) array
         Inertial parameters, in the order of ``inertial_parameters`` [kg, kg m, kg m^2].
     base : BaseParameters
-        The combinations that the data can tell.
+        The combinations that the data determine.
     base_deviation : (rank,) array
         Standard deviations of ``base.values(parameters)`` that follow from the noise [kg, kg m or kg m^2].
     noise : (nv,) array
         Standard deviations of the joint forces, as given or as estimated [N m or N].
     rms : (nv,) array
-        Of what the fit leaves of the measured joint forces [N m or N].
+        Root mean square of the residuals of the joint forces [N m or N].
     iterations : int
     converged : bool
     """
@@ -95,7 +95,7 @@ class Identification:
         return w[:, 0] / w[:, -1]
 
     def errors(self, q, v, a, tau) -> np.ndarray:
-        """How far predicted joint forces are from measured ones, on another motion for example.
+        """Root-mean-square errors of predicted joint forces, on another motion for example.
 
         Parameters
         ----------
@@ -153,8 +153,8 @@ def fit(
     Parameters
     ----------
     prior : Model
-        What is known: joints and offsets, which are taken as they are, and inertias to begin with, as from a drawing.
-        Springs and whatever else is not found keeps the values that it has here.
+        Known data: joints and offsets, which are not changed, and initial inertias, as from a drawing. Springs and all
+        other parameters that are not fitted keep their values.
     q : (N, nq) array
         Measured positions [rad or m].
     v : (N, nv) array
@@ -164,10 +164,10 @@ def fit(
     tau : (N, nv) array
         Measured joint forces [N m or N].
     noise : float or (nv,) array, optional
-        Standard deviations of the joint forces [N m or N]; estimated by default from what an unconstrained fit leaves.
+        Standard deviations of the joint forces [N m or N]; by default estimated from residuals of an unconstrained fit.
     prior_deviation : float
-        By how much the bodies may differ from the prior, as a logarithm: 1 is a factor of e in the moments of mass, 0.1
-        about 10 %. Matters for what the data do not tell.
+        Standard deviation of the bodies from the prior, as a logarithm: 1 is a factor of e in the moments of mass, 0.1
+        about 10 %. It affects the combinations that the data do not determine.
     joint_parameters : sequence of str
         Joint data to find as well, none of which can be negative: "armature", "damping" and other friction
         (`JOINT_PARAMETERS`).
@@ -187,7 +187,7 @@ def fit(
     ModelError
         A prior body has no mass, or a standard deviation is not positive.
     UnknownNameError
-        Of something else to find.
+        ``joint_parameters`` contains another name.
 
     Notes
     -----
@@ -229,14 +229,14 @@ def fit(
 
 
 class _Data:
-    """The measurements as a linear system: the columns of what is to be found, and what is left to explain."""
+    """The measurements as a linear system: the columns of the unknowns, and the right-hand side."""
 
     def __init__(self, prior: Model, q, v, a, tau, joint_parameters: tuple[str, ...]) -> None:
         refuse_planar(prior, "fit")
         if prior.constraints or prior.time_dependent:
             reason = "has constraints" if prior.constraints else "depends on time"
             raise UnsupportedError(
-                f"fit: model {prior.name!r} {reason}, which fits do not know. kt.surgery.lock holds joints still."
+                f"fit: model {prior.name!r} {reason}, which fit does not support. kt.surgery.lock holds joints still."
             )
         for what in joint_parameters:
             if what not in JOINT_PARAMETERS:
@@ -275,7 +275,7 @@ class _Data:
         return R
 
     def rms(self, x: np.ndarray) -> np.ndarray:
-        """Of what these parameters leave unexplained, joint by joint."""
+        """Root mean square of the residuals of these parameters, joint by joint."""
         squares = sum(np.sum((A @ x - b) ** 2, axis=0) for A, b in self.chunks())
         return np.sqrt(squares / len(self.q))
 
@@ -290,7 +290,7 @@ class _Data:
             if not np.all(sigma > 0.0):
                 raise ModelError(f"fit: noise is {noise}, expected standard deviations above 0")
             return sigma
-        # What the best parameters of any kind leave, more equally weighted each time.
+        # Residuals of the best parameters of any kind, more equally weighted each time.
         sigma = np.ones(nv)
         for _ in range(2):
             R = self.factor(sigma)
@@ -313,12 +313,12 @@ def _diagonal(what: str, v: np.ndarray, a: np.ndarray) -> np.ndarray:
 
 
 def _with_width(pi: np.ndarray, prior: Model) -> np.ndarray:
-    """The prior's parameters; bodies without width, whose pseudo-inertia has no inverse, get a little."""
+    """The prior's parameters; bodies without width, whose pseudo-inertia has no inverse, get a small one."""
     J = pseudo_inertia(pi)
     for i, J_i in enumerate(J):
         if not J_i[3, 3] > 0.0:
             raise ModelError(
-                f"fit: body {prior.body_names[i + 1]!r} of the prior has no mass; give it a guess of what it weighs",
+                f"fit: body {prior.body_names[i + 1]!r} of the prior has no mass; give it an estimate of the mass",
                 body=prior.body_names[i + 1],
             )
         central = J_i[:3, :3] - np.outer(J_i[:3, 3], J_i[:3, 3]) / J_i[3, 3]

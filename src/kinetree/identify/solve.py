@@ -1,12 +1,12 @@
 r"""The minimum of squares that are linear in the parameters plus squared distances from prior bodies.
 
-How far a body is from a prior one, whatever the frame and the units,
+The distance of a body from a prior one, independent of frames and units,
 
 .. math:: d(\mathcal{J}, \mathcal{J}^0) = \lVert \log (L^{-1} \mathcal{J} L^{-T}) \rVert_F,
           \qquad \mathcal{J}^0 = L L^T,
 
 is the length of the shortest path between two pseudo-inertias among those that a body can have, in the metric that no
-change of coordinates changes. What has no mass or no width is infinitely far away.
+change of coordinates changes. Bodies without mass or without width are infinitely far away.
 
 Source: Lee, Park, "A geometric algorithm for robust multibody inertial parameter identification" (2018).
 """
@@ -20,7 +20,7 @@ from kinetree.simulation.progress import Progress
 
 ITERATIONS = 200  # at most; a dozen is usual
 DECREASE = 1e-10  # of the cost, relative: less is the end
-SUFFICIENT = 1e-4  # of what the slope promises (Armijo)
+SUFFICIENT = 1e-4  # of the decrease by the slope (Armijo)
 SHORTEST = 1e-12  # part of a step
 _ROWS, _COLUMNS = np.tril_indices(4)
 _WEIGHT = np.where(_ROWS == _COLUMNS, 1.0, np.sqrt(2.0))  # the norm counts both triangles
@@ -84,7 +84,7 @@ def minimize(R: np.ndarray, start: np.ndarray, joint_parameters: np.ndarray, dev
     Parameters
     ----------
     R : (rows, n + 1) array
-        Triangular factor of the data; the last column is what is to be explained.
+        Triangular factor of the data; the last column is the right-hand side.
     start : (bodies, 10) array
         Possible bodies; distances are from them.
     joint_parameters : (n - 10 bodies,) array
@@ -101,7 +101,7 @@ def minimize(R: np.ndarray, start: np.ndarray, joint_parameters: np.ndarray, dev
     Notes
     -----
     The data are linear in the parameters, and only the distances are not, so steps are long. One that would leave the
-    set is halved until it does not; the distance of what is on the edge of it is infinite.
+    set is halved until it does not; the distance of a body on its boundary is infinite.
     """
     distance, x = Distance(start), np.concatenate([start.ravel(), joint_parameters])
     bar = Progress("fitting", ITERATIONS, progress)
@@ -152,5 +152,5 @@ def _step(r: np.ndarray, J: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
     from scipy.optimize import lsq_linear
 
     lower = np.full(len(x), -np.inf)
-    lower[n:] = -x[n:] * lengths[n:] - np.finfo(float).tiny  # below the upper bound, which SciPy asks for
+    lower[n:] = -x[n:] * lengths[n:] - np.finfo(float).tiny  # below the upper bound, which SciPy requires
     return lsq_linear(J / lengths, -r, (lower, np.inf), method="bvls").x / lengths

@@ -28,7 +28,7 @@ class Compared:
     found, expected, tolerance : (n, ...) array
         One entry for each state first; the tolerance broadcasts.
     axes : tuple of str
-        What the other axes count: "v" (velocity coordinates), "q", "body", "frame", "joint", "number" (of the model),
+        Indices of the other axes: "v" (velocity coordinates), "q", "body", "frame", "joint", "number" (of the model),
         or "" for components.
     note : str
         A remark on the comparison, for any verdict.
@@ -51,7 +51,7 @@ class Check:
     compare : callable
         ``compare(states) -> Compared``; raises `LeftOut` where it does not apply.
     means : str
-        What a deviation means, if more is known than that the two disagree.
+        Interpretation of a deviation; empty where there is none beyond the disagreement.
     cause : int
         Rank as a likely cause: quantities of higher rank depend on those of lower rank.
     inverts_bodies : bool
@@ -121,7 +121,7 @@ class Check:
 
 
 def place(model, axes, index) -> str:
-    """What an entry belongs to: "joint 'elbow'", "joints 'elbow' and 'wrist'", "body 'hand'"."""
+    """The part that an entry belongs to: "joint 'elbow'", "joints 'elbow' and 'wrist'", "body 'hand'"."""
     joints, others = [], []
     for axis, k in zip(axes, index, strict=True):
         if axis in ("v", "q"):

@@ -1,4 +1,4 @@
-"""What ``kinetree verify`` prints: a table that fills while it works, what deviates and what it means."""
+"""Output of ``kinetree verify``: a table that fills during the run, then deviations and their likely causes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def command(
     fast : bool
         As for `verify`.
     as_json, quiet : bool
-        Print JSON; print only what deviates.
+        Print JSON; print only deviations.
     everything : bool
         Show rows that were left out, too.
     write : Path or None

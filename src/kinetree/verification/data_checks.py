@@ -1,4 +1,4 @@
-"""What the model's data promise: placements that are rigid motions, inertias that bodies can have."""
+"""Invariants of a model's data: placements are rigid motions, inertias are those that bodies can have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinetree.verification.check import Check, Compared, LeftOut
 from kinetree.verification.terms import EPS
 
 ROTATION = 1e-12  # models snap rotations at 1e-13 per entry (kinetree.model), nine products are summed
-IMPOSSIBLE = 1e-6  # of the largest moment: what models take for the rounding of files
+IMPOSSIBLE = 1e-6  # of the largest moment: the tolerance of models for the rounding of files
 
 
 def finite(s):
@@ -45,7 +45,7 @@ def inertia_symmetry(s):
 
 
 def inertia_possible(s):
-    """No moment of second order is negative about the center of mass, and no mass: by how much they are."""
+    """No moment of second order is negative about the center of mass, and no mass; the largest violation."""
     _finite_numbers(s)
     model, I = s.model, _inertias(s.model)[0]
     short, tolerance = np.zeros((1, model.nb)), np.zeros((1, model.nb))

@@ -25,7 +25,7 @@ def steps() -> np.ndarray:
 
 
 def derivative(values, size) -> tuple[np.ndarray, np.ndarray]:
-    """The derivative at zero from values at `steps` along the first axis, and how wrong it may be.
+    """The derivative at zero from values at `steps` along the first axis, and a bound of its error.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ SAME_ROBOT = {
 
 
 def _read(s, suffixes: tuple[str, ...], from_file: Callable, from_text: Callable, text_of: Callable):
-    """What an engine makes of the model, and a note where it did not read the model's file.
+    """The model in an engine, and a note where it was not read from the model's file.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def _read(s, suffixes: tuple[str, ...], from_file: Callable, from_text: Callable
         Of the files that the engine reads.
     from_file, from_text : callable
         ``from_file(path)`` and ``from_text(text)`` read for the engine; the former gives None where the engine
-        understands the file in another way.
+        interprets the file in another way.
     text_of : callable
         ``text_of(model)`` writes the model in the engine's format.
     """
@@ -56,7 +56,7 @@ def _read(s, suffixes: tuple[str, ...], from_file: Callable, from_text: Callable
 
 
 def bare(model):
-    """The model without what only the complete dynamics take into account."""
+    """The model without the parts that only the complete dynamics take into account."""
     from kinetree.model.equipment import Equipment
     from kinetree.model.model import GRAVITY
 
@@ -96,7 +96,7 @@ class PinocchioMethod:
         self.there = _converter(s.model, self.other, "Pinocchio", self.note)
 
     def each(self, function):
-        """``function(q, v, a, tau)`` of the states as Pinocchio sees them."""
+        """``function(q, v, a, tau)`` of the states in Pinocchio's conventions."""
         s, there = self.s, self.there
         given = there.q_to(s.q), there.v_to(s.q, s.v), there.a_to(s.q, s.v, s.a), there.tau_to(s.q, s.tau)
         return np.array([function(*(x[k] for x in given)) for k in range(s.n)])

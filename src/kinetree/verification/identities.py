@@ -21,7 +21,7 @@ def _rounding(s):
 
 
 def _energy_size(s):
-    """Kinetic energy of the sizes, and weights times the reach: what energies are made of, (n,)."""
+    """Kinetic energy of the sizes, and weights times the reach: the sizes of the terms of energies, (n,)."""
     near = s.tolerances.near
     v = np.abs(s.v)
     kinetic = np.einsum("nk,nkl,nl->n", v, near.M, v)
@@ -33,7 +33,7 @@ def _momentum_size(s):
     near, v = s.tolerances.near, np.abs(s.v)
     W, L = (np.einsum("nbk,nk->nb", x, v) for x in (near.turn, near.shift))
     away = np.stack([np.linalg.norm(p.astype(float), axis=1) for p in s.plain.p], axis=1)
-    for b in range(1, s.model.nb):  # what moves without freedoms
+    for b in range(1, s.model.nb):  # bodies that move without freedoms
         V = s.plain.V[b].astype(float)
         W[:, b] += np.linalg.norm(V[:, :3], axis=1)
         L[:, b] += np.linalg.norm(V[:, 3:], axis=1)
@@ -100,7 +100,7 @@ def coriolis(s):
     C = s.call("coriolis_matrix", s.q, s.v)
     expected = s.plain.joint_forces(0.0 * s.a) - s.call("gravity_forces", s.q, form="precise")
     found = (C @ s.v[..., None])[..., 0]
-    # Entries of C sum over pairs of velocities what the bias sums over bodies.
+    # Entries of C sum the terms over pairs of velocities that the bias sums over bodies.
     size = (s.tolerances.far.M * (np.abs(s.v).sum(axis=1) ** 2)[:, None, None]).sum(axis=2) + s.tolerances.near.tau
     return Compared(found, expected, _rounding(s) * size, ("v",))
 

@@ -1,4 +1,4 @@
-"""What every joint promises: its velocity is the rate of its transform, its bias that of its velocity, and so on.
+"""Identities of every joint: its velocity is the rate of its transform, its bias that of its velocity, and so on.
 
 These are the basis of all methods, the plain one too: a joint whose motion subspace is wrong makes all methods
 agree on wrong dynamics.
@@ -112,7 +112,7 @@ def bias_is_rate(s, i, joint, q, v):
 
 
 def subspace_rate(s, i, joint, q, v):
-    """The rates of the columns of S that a joint states are theirs."""
+    """subspace_rate = the rates of the columns of S."""
     if not joint.nv:
         return None
     rate, error = derivative(

@@ -286,7 +286,7 @@ def _loss(s, kind: str) -> float:
                 part, all_ = (
                     np.einsum("ni,nij,nj->n", S[:, :, k], I[i], S[:, :, k]) + armature[k] for I in (own, whole)
                 )
-                some = part > 1e-9 * all_  # what has no inertia of its own is joined with the next link first
+                some = part > 1e-9 * all_  # links without inertia of their own are joined with the next link first
                 worst = max(worst, float((all_ / part)[some].max(initial=1.0)))
         else:
             values = np.linalg.eigvals(np.linalg.solve(own[i], whole[i])) if np.all(np.linalg.det(own[i])) else [np.inf]
@@ -311,7 +311,7 @@ def _compare(method: Method) -> Callable:
 
 
 def checks(methods=METHODS) -> list[Check]:
-    """The table's lines, and what holds of M itself."""
+    """The table's lines, and properties of M itself."""
     lines = [
         Check(m.quantity, m.name, PLAIN, _compare(m), cause=5, inverts_bodies=m.loss == "inertias") for m in methods
     ]
@@ -336,7 +336,7 @@ def _zeros(s):
 
 
 def _definite(s):
-    """By how much the smallest eigenvalue of the scaled M is below zero; rounding may do n u."""
+    """The amount by which the smallest eigenvalue of the scaled M is below zero; rounding may give n u."""
     M = s.call("crba", s.q)
     scale = 1.0 / np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
     values, vectors = np.linalg.eigh(M * scale[:, :, None] * scale[:, None, :])

@@ -16,11 +16,11 @@ class Row:
     Attributes
     ----------
     quantity : str
-        What was computed.
+        The computed quantity.
     method : str
-        How.
+        The method.
     against : str
-        What it was compared with.
+        The reference.
     verdict : str
         "ok", "off" (it deviates by more than rounding explains), "changed" (the model is not the one that its file
         describes) or "left out" (it does not apply; ``note`` has the reason).
@@ -35,7 +35,7 @@ class Row:
     also : tuple of str
         All others beyond their tolerance, in the order of the model.
     note : str
-        Why a row was left out, what was changed, or what a deviation means.
+        Why a row was left out, the change, or the interpretation of a deviation.
     """
 
     quantity: str
@@ -76,7 +76,7 @@ class Verification:
         Largest condition of M among the states, its diagonal scaled to 1.
     seconds : float
     findings : tuple of str
-        What the rows that are not in order mean, taken together; the likely cause first.
+        Interpretation of all rows that deviate, taken together; the likely cause first.
     unsupported : tuple of str
         Parts of the model that are not computed yet: see `Model.unsupported`.
     """
@@ -116,7 +116,7 @@ class Verification:
 
     @property
     def summary(self) -> str:
-        """One line: how many comparisons, how many deviate, the worst of them."""
+        """One line: the number of comparisons, the number of deviations, the worst of them."""
         done = [row for row in self.rows if row.ratio is not None]
         worst = max((row.ratio for row in done), default=0.0)
         left_out = sum(row.verdict == "left out" for row in self.rows)
@@ -140,7 +140,7 @@ class Verification:
         return {"ok": self.ok, **values, "findings": list(self.findings), "rows": [asdict(row) for row in self.rows]}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The report as JSON text; what is not finite is null."""
+        """The report as JSON text; numbers that are not finite are null."""
         return json.dumps(_finite(self.as_data()), indent=indent)
 
     def __str__(self) -> str:

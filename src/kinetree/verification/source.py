@@ -1,4 +1,4 @@
-"""Whether a model is still the one that its file describes: what was changed in memory after loading is named."""
+"""Whether a model is still the one that its file describes: changes in memory after loading are listed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN = 4  # differences that a message lists; it counts the others
 
 
 class Source:
-    """The file of a model, and how the model differs from it.
+    """The file of a model, and the differences of the model from it.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Source:
     missing : str
         Why there is nothing to compare with; empty where there is.
     differences : tuple of str
-        What the model has otherwise than the file, read again with the options that `kinetree.load` was given.
+        Differences of the model from the file, read again with the options that `kinetree.load` was given.
     """
 
     def __init__(self, model) -> None:

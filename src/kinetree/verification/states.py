@@ -19,7 +19,7 @@ SMALL = 3e8  # products in extended precision for M by plain matrices: seconds; 
 
 
 class States:
-    """Random states of a model, and what is known about them.
+    """Random states of a model, and reference quantities at them.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class States:
     ----------
     q, v, a, tau : (n, nq) or (n, nv) array
         Positions within limits, standard normal velocities and accelerations that obey couplings, forces that are
-        about as large as what the motion takes.
+        about as large as those of the motion.
     f_ext : (n, nb, 6) array
     t : (n,) array or None
     internal : tuple of (n, nx) and (n, nu) array
@@ -63,7 +63,7 @@ class States:
         """The first n of the states."""
         if n >= self.n:
             return self
-        part = object.__new__(States)  # the same in all else; what follows from the states is computed anew
+        part = object.__new__(States)  # the same in all else; quantities of the states are computed anew
         kept = (k for k in vars(self) if not isinstance(getattr(States, k, None), cached_property))
         part.__dict__.update({k: getattr(self, k) for k in kept})
         part.n, part._kept = n, {}
@@ -120,7 +120,7 @@ class States:
             given["t"] = self.t
         return interpreted(spec, self.model, given, {})
 
-    # What is known -------------------------------------------------------------------------------------------------
+    # Reference quantities ------------------------------------------------------------------------------------------
 
     @cached_property
     def plain(self) -> Plain:
@@ -165,7 +165,7 @@ class States:
 
     @cached_property
     def condition(self):
-        """Condition of M after its diagonal was scaled to 1, (n,): what solving may lose."""
+        """Condition of M after its diagonal was scaled to 1, (n,): a bound of the loss of accuracy in solving."""
         with np.errstate(all="ignore"):
             scale = 1.0 / np.sqrt(np.diagonal(self.M, axis1=1, axis2=2).astype(float))
             scaled = self.M.astype(float) * scale[:, :, None] * scale[:, None, :]

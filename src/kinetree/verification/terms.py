@@ -1,8 +1,8 @@
-"""What rounding may do: the sizes of all terms that an algorithm sums, and the error that follows from them.
+"""Bounds of rounding errors: the sizes of all terms that an algorithm sums, and the error that follows from them.
 
 A sum of n products is computed with an error of at most n u times the sum of the products' sizes, u = 2^-53, whatever
 cancels among them. So inverse dynamics is evaluated once more on sizes alone: lengths of vectors instead of vectors,
-sums instead of differences, paths along the tree instead of distances. What comes out bounds the rounding of every
+sums instead of differences, paths along the tree instead of distances. The result bounds the rounding of every
 method for the same joint force.
 
 Forward dynamics solves M a = tau - c. A method that is stable gives the exact solution for an M and a c that are off by

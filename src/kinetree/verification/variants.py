@@ -44,7 +44,7 @@ def one_by_one(s, name, arguments):
 
 
 def precise(s, name, arguments):
-    """Extended precision: what rounding really does."""
+    """Extended precision, for the actual rounding error."""
     if np.finfo(PRECISE).eps == np.finfo(float).eps:
         raise LeftOut("this machine has no extended precision")
     return s.call(name, *arguments, form="precise")
@@ -56,7 +56,7 @@ def reframed(s, name, arguments):
 
 
 STALE = "machine code and source disagree: a stale cache (kinetree cache --clear) or a fault of the compiler"
-# label, against, the two forms, factor of the quantity's tolerance, what a deviation means
+# label, against, the two forms, factor of the quantity's tolerance, interpretation of a deviation
 FORMS = (
     ("compiled", "interpreted", compiled, interpreted, 2.0, STALE),
     ("batch", "single calls, all bits", compiled, one_by_one, 0.0, ""),

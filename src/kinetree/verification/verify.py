@@ -59,8 +59,8 @@ def verify(
         The model is meant to be another one than its file describes (a payload, surgery). By default that is a finding,
         with the verdict "changed".
     progress : bool or callable, optional
-        True or False force a bar on stderr on or off; by default there is one in terminals. A callable is told
-        ``(done, total, what)``.
+        True or False force a bar on stderr on or off; by default there is one in terminals. A callable is called
+        with ``(done, total, what)``.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def verify(
     Raises
     ------
     ModelError
-        The model has no bodies or no states were asked for.
+        The model has no bodies or ``states`` is 0.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def verify(
     True
     """
     if model.nb < 2 or states < 1:
-        raise ModelError(f"verify: model {model.name!r} has {model.nb - 1} bodies and {states} states were asked for; "
+        raise ModelError(f"verify: model {model.name!r} has {model.nb - 1} bodies and {states} states; "
                          "expected at least one of each.", model=model.name, states=states)  # fmt: skip
     from kinetree.simulation.progress import Progress
 
