@@ -1,4 +1,4 @@
-"""Checks of arguments, with one form of error for all public functions: what was given, what was expected."""
+"""Checks of arguments, with one form of error for all public functions: the value given, the value expected."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LONGEST = 80
 
 
 def shown(value: object) -> str:
-    """A value as messages show it: its text, cut off, and its type where the text does not tell it."""
+    """A value as messages show it: its text, cut off, and its type where the text does not show it."""
     try:
         text = repr(value)
-    except Exception:  # of a user's class; its type is all there is to say then
+    except Exception:  # of a user's class; then only its type is shown
         text = "<no text>"
     text = text.splitlines()[0] if "\n" in text else text
     text = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
@@ -40,7 +40,7 @@ def refuse(what: str, value: object, expected: str) -> NoReturn:
     what : str
         Function and argument: "simulate: dt".
     value : object
-        What was given.
+        The value given.
     expected : str
         "a positive time in seconds".
 
@@ -61,7 +61,7 @@ def number(
     most: float = math.inf,
     finite: bool = True,
 ) -> float:
-    """A real number within bounds, from anything that is one: no text, no truth value, no array with axes.
+    """A real number within bounds, of any numeric type: no text, no boolean, no array with axes.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def number(
 def whole(
     what: str, value: object, expected: str = "a whole number", *, least: float = -math.inf, most: float = 2.0**62
 ) -> int:
-    """A whole number within bounds; no truth value.
+    """A whole number within bounds; no boolean.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def array(
     value : array_like
     expected : str
     shape : tuple of int or None, optional
-        What the shape must be; None stands for any length, a leading ... for any further axes.
+        The required shape; None stands for any length, a leading ... for any further axes.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def _shape_text(shape: tuple) -> str:
 
 
 def choice(what: str, value: object, known: Iterable[str], where: str = "") -> str:
-    """One of the known words.
+    """One of the valid words.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def choice(what: str, value: object, known: Iterable[str], where: str = "") -> s
 
 
 def instance(what: str, value: object, kind: type | tuple[type, ...], expected: str):
-    """An object of a type.
+    """An object of a given type.
 
     Raises
     ------
@@ -225,9 +225,9 @@ Check = Callable[[str, object], object]
 
 
 def checked(moved: Mapping[str, str] | None = None, /, **checks: Check) -> Callable[[_Function], _Function]:
-    """Check arguments of the decorated function, by their names, before it runs; its defaults are not looked at.
+    """Check arguments of the decorated function, by their names, before it runs; its defaults are not checked.
 
-    An option that the function does not have is refused with those that it has, or as ``moved`` says it is given.
+    The error for an unknown option lists the valid options, or names its replacement in ``moved``.
 
     Examples
     --------
@@ -295,16 +295,16 @@ a_truth_value = partial(instance, kind=(bool, np.bool_), expected="True or False
 a_random_generator = partial(
     instance, kind=np.random.Generator, expected="a random generator, as numpy.random.default_rng(0)"
 )
-an_array = array  # whether it fits in shape is seen later
+an_array = array  # its shape is checked later
 a_number = number
 a_positive_number = partial(number, expected="a positive number", above=0.0)
 a_number_not_negative = partial(number, expected="a number that is not negative", least=0.0)
 a_count = partial(whole, expected="a whole number, at least 1 and at most 2^31", least=1, most=2**31)
-# Of machine size; the function says which of them make sense.
+# Of machine size; the function checks its narrower range.
 a_whole_number = partial(whole, expected="a whole number up to 2^31", most=2**31)
-# How many bodies a made-up mechanism has.
+# Number of bodies of a generated mechanism.
 a_size = partial(whole, expected="a whole number from 1 to 1000000", least=1, most=10**6)
-# Of a tree that doubles from level to level.
+# Depth of a binary tree.
 a_depth = partial(whole, expected="a whole number from 1 to 20", least=1, most=20)
 # Of a random generator.
 a_seed = partial(whole, expected="a whole number that is not negative", least=0, most=math.inf)
@@ -331,7 +331,7 @@ def some_names(what: str, value: object) -> None:
 
 
 def a_sequence(what: str, value: object) -> None:
-    """Several things, in a tuple, a list or anything else that can be gone through; no text."""
+    """Several things, in a tuple, a list or any other iterable; no text."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__") or isinstance(value, type):
         refuse(what, value, "a sequence")
 
@@ -347,7 +347,7 @@ def a_scalar(what: str, value: object) -> None:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether nothing of a scalar is to be seen: it cannot be added to a number, or is complex."""
+    """Whether a value is no scalar: it cannot be added to a number, or is complex."""
     return isinstance(value, (type, complex)) or not (hasattr(value, "__radd__") and hasattr(value, "__rmul__"))
 
 
@@ -419,7 +419,7 @@ def several(check: Check) -> Check:
 
     def check_all(what: str, value: object) -> None:
         a_sequence(what, value)
-        if not isinstance(value, Iterator):  # which can be gone through only once
+        if not isinstance(value, Iterator):  # which can be iterated only once
             for item in value:
                 check(f"one of {what}", item)
 

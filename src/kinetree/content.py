@@ -1,9 +1,9 @@
 """Keys of functions and data by content, under which traced programs are kept on disk.
 
-A function of the library is its place in the library, what it closes over, and the text of every source that it can
-reach by imports. Data are their values. Code from anywhere else cannot be known: it may call what it likes.
+The content of a function of the library is its place in the library, its closure, and the text of every source that
+its imports reach. The content of data is their values. Code from elsewhere has no key: its dependencies are unknown.
 
-Texts are taken, not names, sizes or time stamps: these are equal for different contents after a reproducible build.
+Keys contain texts, not names, sizes or time stamps: these are equal for different contents after a reproducible build.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Walk:
         self._met: dict[int, tuple[int, object]] = {}  # by id: the place in the order, and the thing, kept alive
 
     def of(self, x: object):
-        """The content of x; what occurs again is its number, so that circles end."""
+        """The content of x; an object that occurs again is its number, so that cycles end."""
         kind = type(x)
         if kind in _PLAIN:
             return kind.__name__, repr(x)
@@ -156,7 +156,7 @@ def is_ours(module: str) -> bool:
 
 
 def from_library(function: object) -> bool:
-    """Whether a function is one of the library's, wherever it says it comes from."""
+    """Whether a function is one of the library's, regardless of its ``__module__``."""
     return is_ours(getattr(function, "__globals__", {}).get("__name__", ""))
 
 

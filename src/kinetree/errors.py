@@ -1,8 +1,8 @@
 """The exceptions that kinetree raises on purpose.
 
-One base class; each subclass is also the matching builtin, so that ``except ValueError`` keeps working. A message says
-what happened (the thing, what was expected, what was found), then the valid choices or the likely fix. The values stand
-in the message and as attributes: every keyword given to the constructor becomes one.
+One base class; each subclass is also the matching builtin, so that ``except ValueError`` keeps working. A message names
+the failure (the thing, the value expected, the value found), then the valid choices or the likely fix. The values are
+in the message and in attributes: every keyword given to the constructor becomes one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class KinetreeError(Exception):
 
 
 class ArgumentError(KinetreeError, TypeError, ValueError):
-    """An argument of the wrong kind, or out of its range; ``argument`` names it, ``found`` is what was given."""
+    """An argument of the wrong kind, or out of its range; ``argument`` names it, ``found`` is the value given."""
 
 
 class ShapeError(KinetreeError, ValueError):
@@ -37,7 +37,7 @@ class ShapeError(KinetreeError, ValueError):
 
 
 class NonFiniteError(KinetreeError, ValueError):
-    """An input holds NaN or infinity."""
+    """An input contains NaN or infinity."""
 
 
 class QuaternionError(KinetreeError, ValueError):
@@ -45,7 +45,7 @@ class QuaternionError(KinetreeError, ValueError):
 
 
 class LimitError(KinetreeError, ValueError):
-    """A joint is beyond a limit that the model states but gives no force for."""
+    """A joint is beyond a limit for which the model defines no force."""
 
 
 class SingularityError(KinetreeError, ValueError):
@@ -61,7 +61,7 @@ class CouplingError(ConstraintError):
 
 
 class ModelError(KinetreeError, ValueError):
-    """A mechanism that cannot be: names the element, the value and the rule it breaks."""
+    """An invalid mechanism; the message names the element, the value and the rule that it breaks."""
 
 
 class InertiaError(ModelError):
@@ -69,7 +69,7 @@ class InertiaError(ModelError):
 
 
 class GeometryError(ModelError):
-    """A shape or mesh that encloses no volume to speak of, or cannot be read; ``file`` and ``check`` are attributes."""
+    """A shape or mesh that encloses no significant volume, or cannot be read; ``file`` and ``check`` are attributes."""
 
 
 class TopologyError(ModelError):
@@ -81,7 +81,7 @@ class JointError(ModelError):
 
 
 class DuplicateNameError(ModelError):
-    """Two elements of one kind carry the same name."""
+    """Two elements of one kind have the same name."""
 
 
 class UnknownNameError(KinetreeError, KeyError):
@@ -93,7 +93,7 @@ class FileFormatError(KinetreeError, ValueError):
 
 
 class FileWriteError(KinetreeError, OSError):
-    """A file cannot be written; what was there is unchanged. ``file`` and the system's ``errno`` are attributes."""
+    """A file cannot be written; an existing file is unchanged. ``file`` and the system's ``errno`` are attributes."""
 
 
 class URDFError(FileFormatError):
@@ -109,7 +109,7 @@ class SDFError(FileFormatError):
 
 
 class UnsupportedError(KinetreeError, NotImplementedError):
-    """A feature that kinetree does not support and will not approximate in silence."""
+    """A feature that kinetree does not support and does not approximate silently."""
 
 
 class CompilationError(KinetreeError, RuntimeError):
@@ -117,7 +117,7 @@ class CompilationError(KinetreeError, RuntimeError):
 
 
 class SimulationError(KinetreeError, RuntimeError):
-    """A simulation cannot go on: the state is no longer finite, a step size vanished, a controller misbehaved."""
+    """A simulation cannot continue: the state is no longer finite, a step size vanished, a controller failed."""
 
 
 class MemoryLimitError(KinetreeError, MemoryError):
@@ -125,15 +125,15 @@ class MemoryLimitError(KinetreeError, MemoryError):
 
 
 class NonFiniteForceError(SimulationError, NonFiniteError):
-    """Joint forces that act in a simulation, or that a controller returned, hold NaN or infinity."""
+    """Joint forces that act in a simulation, or that a controller returned, contain NaN or infinity."""
 
 
 class MissingDependencyError(KinetreeError, ImportError):
-    """An optional package is needed; the message holds the command that installs it."""
+    """An optional package is needed; the message contains the command that installs it."""
 
 
 def closest(name: str, names: Iterable[str]) -> list[str]:
-    """The name that resembles one most, in a list, which is empty if none does.
+    """The most similar name, in a list, which is empty if none is similar.
 
     Comparing takes long: of very many names the first ones are compared, and long ones not at all.
 
@@ -159,7 +159,7 @@ def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> Unkn
     Parameters
     ----------
     kind : str
-        What was looked for: "body", "joint", "frame".
+        Kind of the element: "body", "joint", "frame".
     name : str
         The name that was not found.
     valid : iterable of str

@@ -1,12 +1,12 @@
 """Reading of ordinary files only, and replacement of a file as a whole or not at all.
 
-What a robot file names may be anything: reading a pipe waits for ever, and reading a device may change it. So only
+A path in a robot file may lead to anything: reading a pipe waits for ever, and reading a device may change it. So only
 ordinary files are opened, and only up to a size.
 
 A new file is written beside the old one, brought to the disk, and put in its place in one step. So a reader sees the
 old file or the new one, and a full disk, an error or a kill in the middle leaves the old one. Where the system has
 files without a name (Linux), they have one for an instant only, so a killed writer hardly ever leaves anything else
-behind; the next one that writes into the folder removes what it left.
+behind; the next one that writes into the folder removes such files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kinetree.errors import FileWriteError
 
 _UNFINISHED = re.compile(r"\.kinetree-([0-9a-f]{8})-(\d+)-[0-9a-f]{16}\.tmp")
 _ABANDONED = 86_400.0  # s without a change, after which an unfinished file of another machine counts as left behind
-# Names of what a program has open already: they stand in no folder where another file could take their place.
+# Names of files that a program has open already: they are in no folder where another file could take their place.
 _OPEN_ALREADY = re.compile(r"/dev/(stdin|stdout|stderr|fd/.*)|/proc/.*")
 _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
@@ -45,7 +45,7 @@ _KINDS = (
 
 
 def why_not_ordinary(path: str | PathLike) -> str:
-    """Say what a path leads to if that is no ordinary file ("a pipe"); "" for ordinary files and where nothing is.
+    """The kind of file at a path if it is no ordinary file ("a pipe"); "" for ordinary files and where there is none.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def read_ordinary(path: str | PathLike, most: int) -> bytes:
     """
     if kind := why_not_ordinary(path):
         raise OSError(errno.EINVAL, f"this is {kind}, no ordinary file", str(path))
-    # Without waiting, and asked again once it is open: the path may lead elsewhere by now.
+    # Without waiting, and checked again once it is open: the path may lead elsewhere by now.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -101,7 +101,7 @@ def replacing(path: str | PathLike) -> Iterator[BinaryIO]:
     Yields
     ------
     binary file
-        Open for writing and reading. Libraries that want a name write to ``file.name``.
+        Open for writing and reading. Libraries that need a name write to ``file.name``.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def write_text(path: str | PathLike, text: str) -> None:
 
 
 def _refusal(path: Path, error: OSError) -> FileWriteError:
-    """The error of the system, with the file it is about and what became of it."""
+    """The error of the system, with the name and the state of the file."""
     reason, repair = error.strerror or str(error), ""
     if isinstance(error, FileNotFoundError):
         reason, repair = f"there is no folder {path.absolute().parent}", ". Make it first."
@@ -173,7 +173,7 @@ def _refusal(path: Path, error: OSError) -> FileWriteError:
     return FileWriteError(message, file=str(path), filename=str(path), errno=error.errno, strerror=error.strerror)
 
 
-# Writers: a file, and the function that makes it the one that was asked for ------------------------------------------
+# Writers: a file, and the function that puts it in its place --------------------------------------------------------
 
 
 @contextmanager
@@ -227,7 +227,7 @@ class _Nameless:
 
     @classmethod
     def made_in(cls, folder: Path) -> _Nameless | None:
-        """None where the system or the file system has none; a named one then says what else may be wrong."""
+        """None where the system or the file system has none; other errors are then raised for a named file."""
         if not hasattr(os, "O_TMPFILE"):
             return None
         try:
@@ -279,7 +279,7 @@ def _machine() -> str:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove the unfinished files of writers that are no more."""
+    """Remove the unfinished files of processes that have ended."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             found = _UNFINISHED.fullmatch(entry.name)
@@ -291,7 +291,7 @@ def _remove_abandoned(folder: Path) -> None:
 def _being_written(entry: os.DirEntry, machine: str, process: int) -> bool:
     if os.name == "posix" and machine == _machine():
         try:
-            os.kill(process, 0)  # the signal 0 only asks
+            os.kill(process, 0)  # the signal 0 only tests for existence
         except ProcessLookupError:
             return False
         except OSError:  # it runs for another user

@@ -1,4 +1,4 @@
-"""Names that other libraries have for what kinetree has: Pinocchio, MuJoCo, Drake, PyBullet, RBDL, spatial_v2."""
+"""Names of kinetree's functions in other libraries: Pinocchio, MuJoCo, Drake, PyBullet, RBDL, spatial_v2."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ OF_MODELS = {name: f"In kinetree: {ours}." for ours, names in _OF_MODELS.items()
 
 
 def no_attribute(owner: str, name: str, ours: str | None, known: list[str], prefix: str) -> str:
-    """The message about an attribute that is not there, with ours for the same or the most alike."""
+    """The message about an attribute that is not there, with the equivalent or the most similar name."""
     message = f"{owner} has no attribute {name!r}"
     if name.startswith("_"):
         return message

@@ -1,18 +1,18 @@
 """Values that all threads of a process share, made once: the first thread that needs one makes it, the others wait.
 
-Caches of machine code, of addresses and of loaded modules go through `made_once` and `once`. Looking up what is there
-takes no lock. While something is made:
+Caches of machine code, of addresses and of loaded modules go through `made_once` and `once`. Looking up an existing
+value takes no lock. While something is made:
 
-* other threads that need it wait, and do not make a second one, whose memory somebody would free;
+* other threads that need it wait, and do not make a second one, whose memory would be freed;
 * an error, Ctrl-C included, reaches the thread that makes it; those that wait try for themselves;
 * `os.fork` in another thread waits until it is made, at most `PATIENCE` seconds. So a child does not inherit locks of
-  libraries that nobody is left to open. The locks of this module are open in the child, and what was not finished is
-  made anew there.
+  libraries that no thread is left to release. The locks of this module are released in the child, and unfinished
+  values are made anew there.
 
-Forks wait for imports of kinetree and of what it uses, too: Python's lock of a module that is half imported would stay
-closed in the child for ever, and kinetree imports most of itself where it is first used.
+Forks wait for imports of kinetree and of its dependencies, too: Python's lock of a module that is half imported would
+stay closed in the child for ever, and kinetree imports most of itself where it is first used.
 
-Making one thing may need others. These form no circle, so threads that wait for each other get on.
+Making one thing may need others. These dependencies form no cycle, so waiting threads never block each other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PATIENCE = 10.0
 _MISSING = object()
 _locks: dict[Hashable, threading.RLock] = {}
 _makers: dict[object, int] = {}  # the thread of each call of `alone` whose function runs
-_gate = threading.RLock()  # held for a moment by whoever begins to make something, and by a fork while it takes place
+_gate = threading.RLock()  # held for a moment when a value is about to be made, and by a fork while it takes place
 _held_by_forks: list[threading.RLock] = []
 _IMPORTED = {"kinetree", "numpy", "scipy", "llvmlite", "matplotlib", *sys.stdlib_module_names}
 _acquire_imports = (
@@ -59,7 +59,7 @@ def alone(name: Hashable, function: Callable, *args):
             return function(*args)
     finally:
         _makers.pop(maker, None)
-        _locks.pop(name, None)  # those who wait have it already, and look first whether there is anything left to make
+        _locks.pop(name, None)  # waiting threads have it already, and first check whether anything is left to make
 
 
 def made_once(made: dict, key: Hashable, make: Callable, *args):
@@ -68,7 +68,7 @@ def made_once(made: dict, key: Hashable, make: Callable, *args):
     Parameters
     ----------
     made : dict
-        What there is.
+        Values made so far.
     key : hashable
     make : callable
         Called by one thread at a time for the same key, and by none after it has returned.
@@ -81,7 +81,7 @@ def made_once(made: dict, key: Hashable, make: Callable, *args):
 
     def look_again():
         found = made.get(key, _MISSING)
-        # The same thread may come here twice: a signal handler or a finalizer needs what is being made. So the first
+        # The same thread may come here twice: a signal handler or a finalizer needs the value being made. So the first
         # that is finished counts.
         return made.setdefault(key, make(*args)) if found is _MISSING else found
 

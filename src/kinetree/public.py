@@ -1,4 +1,4 @@
-"""The public names: where each is made, so that nothing is imported before it is used; and what others call them.
+"""The public names: the module of each, imported on first use; and their names in other libraries.
 
 Compiled calls (`kinetree.rnea`) are made from the algorithm of the same name. In a namespace they go without the word
 that is already there: the algorithm ``floating_base_jacobian`` is `kinetree.floating_base.jacobian`.
@@ -153,7 +153,7 @@ def namespace(module: str) -> tuple[Callable, Callable, list[str]]:
 
 
 def missing(module: str, name: str) -> str:
-    """The message about a name that a namespace does not have: ours for the same, where it is, or the most alike."""
+    """The message about a name that a namespace does not have: the equivalent, its place, or the most similar name."""
     from kinetree.foreign_names import FOREIGN, OF_MODELS, no_attribute
 
     ours = (OF_MODELS | FOREIGN).get(name) if module == "kinetree" else None

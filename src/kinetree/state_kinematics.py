@@ -1,4 +1,4 @@
-"""Kinematics of a tree at one state: transforms, twists, and the leaves over which forces and constraints state laws.
+"""Kinematics of a tree at one state: transforms, twists, and the inputs of the laws of forces and constraints.
 
 Symbols: ``X[i]`` takes coordinates of the parent to coordinates of body i (book: ``i_X_lambda(i) = X_J X_T(i)``), ``V``
 is the twist of a body, ``S`` the joint's motion subspace.
@@ -45,7 +45,7 @@ def body_twists(model, q, v, bodies=None):
 
 @dataclass(frozen=True, slots=True)
 class RelativeMotion:
-    """How a frame S moves relative to a frame P, in the coordinates of S.
+    """Motion of a frame S relative to a frame P, in the coordinates of S.
 
     Attributes
     ----------
@@ -65,14 +65,14 @@ class RelativeMotion:
 
 
 class Kinematics:
-    """Leaves of one state, by name, computed when first used; points and rotations in world coordinates.
+    """Kinematic quantities of one state, by name, computed when first used; points and rotations in world coordinates.
 
     Parameters
     ----------
     model : Model or ScalarModel
         At a time, if it depends on time.
     q, v : sequence of scalars
-        v may be left out, as zero, where no velocity is asked for.
+        v may be left out, as zero, where no velocity is used.
     """
 
     def __init__(self, model, q: Sequence, v: Sequence | None = None) -> None:
@@ -159,13 +159,13 @@ class Kinematics:
         return self._pose(frame)[0]
 
     def angular_velocity(self, frame: str) -> Vector3:
-        """Of a frame [rad/s]."""
+        """Angular velocity of a frame [rad/s]."""
         return self.twists[self.body(frame)].angular
 
     # Two frames ------------------------------------------------------------------------------------------------------
 
     def relative(self, predecessor: str, successor: str, X_P: Transform, X_S: Transform) -> RelativeMotion:
-        """How a frame on the successor moves relative to one on the predecessor.
+        """Motion of a frame on the successor relative to one on the predecessor.
 
         Parameters
         ----------

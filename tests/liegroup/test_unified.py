@@ -264,7 +264,7 @@ SINGULAR = {
 def test_singular_projections_name_their_rank(name):
     """The error has the rank, the singular values and a motion that no velocity notices."""
     rank, directions, points = SINGULAR[name]
-    with pytest.raises(JointError, match=f"D has rank {rank}, expected 6: .* do not notice the motion") as caught:
+    with pytest.raises(JointError, match=f"D has rank {rank}, expected 6: .* are zero for the motion") as caught:
         Projection(directions, points)
     assert caught.value.rank == rank
     angular, linear = np.split(caught.value.unseen, 2)

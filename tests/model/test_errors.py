@@ -46,7 +46,7 @@ def built(**options):
         ({"mass": 0.0}, errors.InertiaError, r"body 'foot': mass is 0, but the rotational inertia is not"),
         ({"joint": Revolute}, errors.JointError, r"joint 'ankle' .* is the class Revolute, .* Revolute\(\)"),
         ({"joint": "revolute"}, errors.JointError, r"joint 'ankle' of body 'foot' is 'revolute', expected a Joint"),
-        ({"placement": (1, 2, 3)}, errors.ModelError, r"placement of joint 'ankle': placement .* is not understood"),
+        ({"placement": (1, 2, 3)}, errors.ModelError, r"placement of joint 'ankle': placement .* is not valid"),
         (
             {"placement": ((0, 0, math.nan), (0, 0, 0))},
             errors.NonFiniteError,
@@ -75,7 +75,7 @@ def built(**options):
             r"'ankle' .* has limits, but its positions \(nq=4\)",
         ),
         ({"mass": 0.0, "inertia": None}, errors.ModelError, r"massless moving leaf: joint 'ankle' .* moves 'foot'"),
-        ({"parent": "leg"}, errors.TopologyError, r"body 'foot' hangs on an unknown parent: no body named 'leg'"),
+        ({"parent": "leg"}, errors.TopologyError, r"body 'foot' has an unknown parent: no body named 'leg'"),
     ],
     ids=lambda value: None if isinstance(value, type) else str(value)[:40],
 )

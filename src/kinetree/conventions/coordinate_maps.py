@@ -1,4 +1,4 @@
-"""How one joint's coordinates here and there belong together: one class per pair of conventions.
+"""Maps between the coordinates of one joint here and there: one class per pair of conventions.
 
 ``q_to`` and ``q_from`` convert positions. Velocities follow ``v_there = T(q) v``, whatever the joint, so forces follow
 from their power, ``tau = T^T tau_there``, and accelerations, the derivatives of the velocities' components, are
@@ -165,7 +165,7 @@ class WorldFree(CoordinateMap):
 
     def shift(self, q, v):
         out = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), 6), np.result_type(q, v))
-        # The linear acceleration of the origin has it, the derivative of its body components has not: R (w x v).
+        # R (w x v) is part of the linear acceleration of the origin, not of the derivative of its body components.
         out[..., 3:] = (rotation_matrix(q[..., 3:]) @ np.cross(v[..., :3], v[..., 3:])[..., None])[..., 0]
         return out
 

@@ -49,11 +49,11 @@ class Engine:
     bodies : sequence of int
         For each body here, its number there, or -1.
     nv_there : int, optional
-        How many velocities there are there, all of which must have partners.
+        Number of velocities there, all of which must have partners.
 
     Notes
     -----
-    What both engines mean by a body is the frame of the link at the joint that moves it. Velocities follow
+    In both engines the frame of a body is that of the link at the joint that moves it. Velocities follow
     ``v_there = T v``, forces keep their power ``tau . v``, so ``tau = T^T tau_there``, and ``M = T^T M_there T``;
     accelerations are derivatives of velocities' components: ``a_there = T a + dT/dt v``.
     """
@@ -166,7 +166,7 @@ class Engine:
         return _times(np.swapaxes(self.T(q), -1, -2), tau_there)
 
     def M_to(self, q, M):
-        """The mass matrix there: full, whatever part of it the engine promises."""
+        """The full mass matrix there, also where the engine fills only one triangle."""
         q, M = self._arrays(q=(q, self.model.nq), M=(M, self.model.nv, self.model.nv))
         T = self.T_inverse(q)
         return np.swapaxes(T, -1, -2) @ M @ T
@@ -198,7 +198,7 @@ class Engine:
         return int(found[0])
 
     def six_to(self, x):
-        """Twists or wrenches (..., 6) in the order of six-vectors there; the coordinates stay what they are."""
+        """Twists or wrenches (..., 6) in the order of six-vectors there; the coordinates do not change."""
         x = self._array("x", x, 6)
         return x if self.angular_first else x[..., SWAP]
 

@@ -59,7 +59,7 @@ def paired(engine, model, names: Mapping[str, int], free: Sequence[int], joints=
 
 
 def refuse_kind(engine, model, i: int, name: str, kind: str):
-    """Raise ModelError for joints of two kinds between which no conversion is known."""
+    """Raise ModelError for joints of two kinds without a conversion between them."""
     raise ModelError(
         f"{engine.name}: joint {model.joint_name(i)!r} is of another kind there: {model.joints[i]!r} here, and "
         f"{str(name)!r} is a joint with {kind}; no conversion between these is known. Joints that both engines have: "
@@ -217,7 +217,7 @@ class MuJoCo(Engine):
     The q of a free joint is the body's pose in the world there, here its pose in the frame of the joint.
     A hinge or slide that is not at 0 in the model's reference pose (``ref`` in MJCF) counts from there in both.
     External wrenches are those of ``xfrc_applied``: (force; moment) in world axes about the body's center of mass.
-    `mj_rne` leaves out the armature, which kinetree's `rnea` and both mass matrices hold.
+    `mj_rne` leaves out the armature, which kinetree's `rnea` and both mass matrices include.
     """
 
     name = "MuJoCo"
@@ -294,7 +294,7 @@ class Pinocchio(Engine):
     Notes
     -----
     Pinocchio numbers joints depth first, children sorted by name. The mass matrix that its `crba` gives may have its
-    upper triangle only: `M_from` takes that. External wrenches are (force; moment) in the joint's own coordinates.
+    upper triangle only: `M_from` accepts that. External wrenches are (force; moment) in the joint's own coordinates.
 
     Examples
     --------

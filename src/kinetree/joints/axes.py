@@ -74,7 +74,7 @@ def moments_about(axis: Axis, *kinds: str) -> tuple[str, ...]:
 
 
 def along(axis: Axis, x) -> Vector3:
-    """The vector of length x along a unit axis; its structural zeros stay floats, so that transforms can see them."""
+    """The vector of length x along a unit axis; its structural zeros stay floats, so that transforms can use them."""
     return Vector3(*(0.0 if n == 0.0 else x if n == 1.0 else -x if n == -1.0 else n * x for n in axis))
 
 

@@ -160,7 +160,7 @@ class Composite(Joint):
 
     @staticmethod
     def _carried(joint, q, columns) -> list[Motion]:
-        """Motions in the coordinates behind a joint."""
+        """Motions in the successor coordinates of a joint."""
         if not columns:
             return []
         X = joint.transform(q)

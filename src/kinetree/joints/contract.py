@@ -41,14 +41,14 @@ class Joint:
         True if the motion subspace does not depend on q in successor coordinates, so that c_J = 0.
         It only saves work: without it the default ``bias`` differentiates ``motion_subspace``.
     several_charts : bool
-        True if no single set of coordinates reaches all positions, so that ``reparameterize`` does something.
+        True if no single set of coordinates reaches all positions, so that ``reparameterize`` changes some of them.
     regroupable : tuple of str
-        Moments of mass that may as well be those of the predecessor, among "m", "h.x" ... "h.z" (first moments),
+        Moments of mass that can be assigned to the predecessor instead, among "m", "h.x" ... "h.z" (first moments),
         "P.xx" ... "P.zz" (second moments): ``X_J^T Delta X_J = Delta`` for all q and ``Delta S = 0``, so joint forces
         do not depend on where they are. It only saves work.
     time_dependent : bool
-        Whether the joint moves by itself as time goes by: then it is a `Rheonomic` joint, and ``at(t)`` is the ordinary
-        joint of an instant, which the algorithms see.
+        Whether the motion depends on time explicitly: then it is a `Rheonomic` joint, and ``at(t)`` is the ordinary
+        joint of an instant, which the algorithms use.
     rheonomic : bool
         Whether v_J has a part ``sigma`` that is independent of v, as joints at a time have.
     position_names, velocity_names : tuple of str
@@ -232,7 +232,7 @@ class Joint:
         Parameters
         ----------
         X : Transform
-            From predecessor to successor coordinates, wherever the two frames happen to be.
+            From predecessor to successor coordinates, for any poses of the two frames.
 
         Returns
         -------
@@ -314,7 +314,7 @@ class Joint:
     # Values --------------------------------------------------------------------------------------------------------
 
     def _parameters(self) -> dict[str, object]:
-        """Every attribute of this instance, in slots or not: no parameter may escape a comparison of two joints."""
+        """Every attribute of this instance, in slots or not: a comparison of two joints includes every parameter."""
         slots = [name for c in type(self).__mro__ for name in vars(c).get("__slots__", ()) if hasattr(self, name)]
         return {name: getattr(self, name) for name in (*slots, *getattr(self, "__dict__", ()))}
 
@@ -340,7 +340,7 @@ class Joint:
 
 
 def _check_class(cls: type[Joint]) -> None:
-    """Refuse a joint class that cannot work when it is defined, not when it is first used."""
+    """Refuse an incomplete joint class when it is defined, not when it is first used."""
     missing = [name for name in ("transform", "motion_subspace") if getattr(cls, name) is getattr(Joint, name)]
     if "__init__" not in vars(cls):  # a constructor may set the sizes
         declared = {name for c in cls.__mro__ if c is not Joint for name in vars(c).get("__annotations__", ())}

@@ -33,7 +33,7 @@ class Dual:
     """
 
     __slots__ = ("rate", "value")
-    __array_ufunc__ = None  # array * Dual is the Dual's business
+    __array_ufunc__ = None  # array * Dual is computed by Dual
     __hash__ = None
 
     def __init__(self, value, rate=0.0):
@@ -87,7 +87,7 @@ class Dual:
             power = self * power
         return power
 
-    # Comparisons look at the value; the condition chooses value and rate together ----------------------------------
+    # Comparisons use the value; the condition chooses value and rate together --------------------------------------
 
     __lt__, __le__, __gt__, __ge__ = map(_compared, (operator.lt, operator.le, operator.gt, operator.ge))
 

@@ -347,7 +347,7 @@ class Cylindrical(AlongAxis, Joint):
 
 
 def mismatch(X: Transform, a: Vector3, b: Vector3, angle):
-    """sin(angle - angle of X) for a rotation about a x b: smooth, and blind to whole turns."""
+    """sin(angle - angle of X) for a rotation about a x b: smooth, and independent of whole turns."""
     Ea, Eb = X.E @ a, X.E @ b
     sin_X, cos_X = 0.5 * (a.dot(Eb) - b.dot(Ea)), 0.5 * (a.dot(Ea) + b.dot(Eb))
     s, c = sincos(angle)

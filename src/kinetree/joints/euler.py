@@ -85,7 +85,7 @@ class SphericalEuler(_SuccessiveRotations):
 
     *Source* Featherstone, section 4.5, eqs. 4.7-4.9 for ``"zyx"``: E = rx(q3) ry(q2) rz(q1).
 
-    *Differs* SciPy means the same by upper-case letters; its lower case is about fixed axes.
+    *Differs* In SciPy, upper-case letters have this meaning; lower case is about fixed axes.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class Free(Joint):
         return [*r_dot, *quaternion_rate(q[3:7], v[:3])]
 
     def integrate(self, q, dv):
-        # A constant twist draws a screw, whose chord is the left Jacobian of SO(3) times the linear step.
+        # The path of a constant twist is a screw, whose chord is the left Jacobian of SO(3) times the linear step.
         turn, step = Vector3(*dv[:3]), Vector3(*dv[3:])
         chord = left_jacobian_apply(turn, step)
         moved = Vector3(*q[:3]) + quaternion_to_rotation(q[3:7]).inverse_apply(chord)

@@ -58,7 +58,7 @@ class Planar(Joint):
         return [v[0], x_dot, y_dot]
 
     def integrate(self, q, dv):
-        # Constant velocity draws an arc; its chord has the direction of half the turn and the length v sinc(w / 2).
+        # The path for constant v is an arc; its chord has the direction of half the turn and the length v sinc(w / 2).
         half = 0.5 * dv[0]
         x, y = _turned(q[0] + half, dv[1], dv[2])
         chord = _sinc(half)

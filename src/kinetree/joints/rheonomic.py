@@ -1,4 +1,4 @@
-"""Rheonomic joints: those that move by themselves as time goes by (Featherstone, sections 3.4 and 3.5).
+"""Rheonomic joints: their motion depends on time explicitly (Featherstone, sections 3.4 and 3.5).
 
 Algorithms use the ordinary joint of an instant, ``at(t)``, whose velocity is ``v_J = S v + sigma`` and whose bias
 ``c_J`` includes the apparent rate of sigma.
@@ -162,7 +162,7 @@ class AtTime(SameCoordinates, Joint):
         return tuple(Motion.of(map(rate_of, column)) for column in then.motion_subspace(moving))
 
     def _moving(self, q, v):
-        """This joint and its position as time goes by."""
+        """This joint and its position as functions of time."""
         return AtTime(self.joint, Dual(self.t, 1.0)), [
             Dual(x, rate) for x, rate in zip(q, self.q_dot(q, v), strict=True)
         ]
@@ -183,7 +183,7 @@ PROBE = 0.375  # any number
 class MovingFrame(Rheonomic):
     """The successor frame moves along a path and turns about axes, both given as functions of time.
 
-    Prescribed pivots, shaken bases, turntables, ships: with a body it is one that nothing can deflect; in a `Composite`
+    Prescribed pivots, shaken bases, turntables, ships: with a body, it moves whatever the forces; in a `Composite`
     with another joint it is that joint on a moving support.
 
     Parameters

@@ -35,7 +35,7 @@ class Spherical(Joint):
     -----
     *Source* Featherstone, table 4.1 and eqs. 4.12 (E) and 4.13 (quaternion rates).
     ``integrate`` multiplies by the quaternion exponential, exact for constant v; it keeps the length of q up to
-    round-off, so call ``normalize`` once in a while. q and -q are the same orientation, and ``difference`` takes the
+    round-off, so call ``normalize`` from time to time. q and -q are the same orientation, and ``difference`` takes the
     shorter way.
 
     Examples
@@ -203,7 +203,7 @@ a turn does not change its coordinates back and forth.
 class SphericalExponential(Joint):
     """Ball joint: q is the rotation vector, axis times angle [rad], and v its rate.
 
-    Springs, limits and interpolation see three plain coordinates, without a constraint as quaternions have one.
+    Springs, limits and interpolation use three plain coordinates, without a constraint as quaternions have one.
 
     Notes
     -----

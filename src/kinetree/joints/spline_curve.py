@@ -26,12 +26,12 @@ ControlFrame = tuple[tuple[float, float, float], tuple[float, float, float, floa
 _FORMS = (
     "a Transform, a pair (xyz, quaternion (w, x, y, z)), a pair (xyz, rpy), a pair (R, p) or a 4x4 array of the pose"
 )
-HALF_TURN = math.pi - 1e-6  # beyond, which way round the logarithm goes is a matter of rounding
+HALF_TURN = math.pi - 1e-6  # beyond, rounding determines the direction of the logarithm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplineCurve(Joint):
-    """The successor runs along a uniform cubic B-spline of poses.
+    """The successor moves along a uniform cubic B-spline of poses.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class SplineCurve(Joint):
 
 
 class _Screw:
-    """Multiples b d of a constant twist d = (a n, v), whose direction n, angle a and products with v are known."""
+    """Multiples b d of a constant twist d = (a n, v), whose direction n, angle a and products with v are given."""
 
     __slots__ = ("n", "a", "v", "first", "second")
 
@@ -276,7 +276,7 @@ def _tangent(row: Row, u: float) -> Row:
 
 
 def control_frame(frame, what: str) -> ControlFrame:
-    """A pose from any of the forms in which users have it.
+    """A pose from any of the accepted forms.
 
     Parameters
     ----------

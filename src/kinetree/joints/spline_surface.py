@@ -27,7 +27,7 @@ class SplineSurface(Joint):
     ----------
     control : nested sequence of shape (m, n, 6), m and n at least 4
         Control values (x, y, z, a, b, g): the origin in predecessor coordinates [m], and the angles [rad] of successive
-        rotations about x, y and z of the turning frame. The first index goes with q[0], the second with q[1].
+        rotations about x, y and z of the turning frame. The first index belongs to q[0], the second to q[1].
 
     Raises
     ------

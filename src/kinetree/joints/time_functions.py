@@ -227,7 +227,7 @@ def _pieces(times: tuple, values: tuple, ends: str) -> tuple[list, tuple[list, .
 
 
 def value_at(f: Callable | float, t):
-    """The value of a function of time, or the number that it is."""
+    """The value of a function of time, or the number itself."""
     return f if isinstance(f, float) else f(t)
 
 

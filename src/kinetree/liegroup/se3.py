@@ -1,7 +1,7 @@
 """SE(3): exponential, logarithm, tangent maps and all their derivatives, over any scalar.
 
-A constant twist u draws a screw. ``exp_se3(u)`` is the transform from the frame where the motion started to where it is
-after one unit of time: ``X = exp(-u x)`` on motions; as a pose, ``[[R, p], [0, 1]]`` is the matrix
+The path of a constant twist u is a screw. ``exp_se3(u)`` is the transform from the initial frame to the frame after
+one unit of time: ``X = exp(-u x)`` on motions; as a pose, ``[[R, p], [0, 1]]`` is the matrix
 exponential of ``[[w x, v], [0, 0]]`` with ``R = E^T`` and ``p = r``.
 
 While u changes at the rate u', the displaced frame has the velocity ``right_jacobian_apply(u, u')`` in its own

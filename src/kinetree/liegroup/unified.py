@@ -48,7 +48,7 @@ class Projection:
     ------
     JointError
         If there are not six of each, a direction is zero, or D is singular: the message names its rank and a motion
-        that none of the six velocities notices.
+        for which all six velocities are zero.
 
     Notes
     -----
@@ -78,7 +78,7 @@ class Projection:
         rows = [_snapped(Force.at_point(Vector3(*d), Vector3(*p)), d, p) for d, p in zip(b, y, strict=True)]
         _check_rank(rows, b, y)
         columns = zip(*_inverse([list(row) for row in rows]), strict=True)
-        # A frozen dataclass sets what it derives from its fields in this way.
+        # A frozen dataclass sets attributes derived from its fields in this way.
         for name, value in (("directions", b), ("points", y), ("forces", tuple(rows))):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "motions", _snapped_motions(columns))
@@ -328,7 +328,7 @@ def _check_rank(rows: Sequence[Force], directions, points) -> None:
     unseen = axes[-1] / np.abs(axes[-1]).max()
     angular, linear = (" ".join(f"{x + 0.0:.3g}" for x in np.round(part, 12)) for part in np.split(unseen, 2))
     raise JointError(
-        f"projection: D has rank {rank}, expected 6: the six velocities b_i . v(y_i) do not notice the motion with "
+        f"projection: D has rank {rank}, expected 6: the six velocities b_i . v(y_i) are zero for the motion with "
         f"angular velocity ({angular}) / {length:.3g} m and velocity ({linear}) of the origin. Choose points and "
         "directions whose lines are independent: not all of them through one line, not all parallel to one plane; "
         "Projection.hexahedral() is a choice that always works.",

@@ -48,7 +48,7 @@ class Assembly:
         for body in self.bodies.values():
             if body.parent != WORLD and body.parent not in self.bodies:
                 hint = unknown_name("body", body.parent, [WORLD, *self.bodies], f"model {builder.name!r}")
-                message = f"body {body.name!r} hangs on an unknown parent: {hint}"
+                message = f"body {body.name!r} has an unknown parent: {hint}"
                 raise TopologyError(message, body=body.name, parent=body.parent)
         order = regular_order({body.name: body.parent for body in self.bodies.values()}, WORLD)
         # Of every body: the body of the model that includes it, and the transform from there.

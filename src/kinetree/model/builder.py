@@ -34,8 +34,8 @@ def as_transform(what: str, placement) -> Transform:
     what : str
         Opens the message of an error.
     placement : None, Transform, (xyz, rpy), (R, p) or (4, 4) array
-        Nothing; X_JP itself; position [m] and roll-pitch-yaw angles [rad], R = Rz(yaw) Ry(pitch) Rx(roll); rotation
-        matrix R_PJ and position p_PJ [m]; the homogeneous matrix of R_PJ and p_PJ.
+        None (identity); X_JP itself; position [m] and roll-pitch-yaw angles [rad], R = Rz(yaw) Ry(pitch) Rx(roll);
+        rotation matrix R_PJ and position p_PJ [m]; the homogeneous matrix of R_PJ and p_PJ.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def as_transform(what: str, placement) -> Transform:
     if first.shape == (3, 3) and second.shape == (3,):
         return transform_of_pose(first, second, what)
     raise ModelError(
-        f"{what}: placement {placement!r} is not understood; give a Transform, a pair (xyz, rpy), a pair (R, p) or a "
+        f"{what}: placement {placement!r} is not valid; give a Transform, a pair (xyz, rpy), a pair (R, p) or a "
         "4x4 array",
         placement=placement,
     )
@@ -309,7 +309,7 @@ class ModelBuilder(Builder):
         Parameters
         ----------
         name : str
-            Names of bodies are different from each other and from those of frames.
+            Unique among bodies and frames.
         parent : str
             The parent body; it may be added later.
         joint : Joint, optional
@@ -371,7 +371,7 @@ class ModelBuilder(Builder):
         ----------
         name : str
             Names of frames are different from each other and from those of bodies; a frame on a body that has that
-            body's name takes the place of the body's own frame.
+            body's name replaces the body's own frame.
         body : str
         placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
             Where the frame is in the body [m, rad]; as for ``add_body``.
@@ -477,7 +477,7 @@ class ModelBuilder(Builder):
 
     @checked(merge_fixed=a_truth_value)
     def build(self, *, merge_fixed: bool = True) -> Model:
-        """The model.
+        """Build the model.
 
         Parameters
         ----------

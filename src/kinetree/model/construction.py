@@ -43,7 +43,7 @@ def checked_tree(name: str, parent, body_names, joint_names, joints, X_T, I, pos
 
 
 def checked_arrays(model, forces: Sequence, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], tuple]:
-    """Arrays over the coordinates by name, read-only, with what forces of joints add; and the elements beside these."""
+    """Arrays over the coordinates by name, read-only, parameters of joint forces included; and the other elements."""
     for what in given:
         if what not in DEFAULTS and what not in PARAMETERS:
             raise unknown_name("parameter", what, PARAMETERS, f"model {model.name!r}")
@@ -88,7 +88,7 @@ def checked_gravity(name: str, gravity) -> Vector3:
 
 
 def snapped_placements(model, X_T: Sequence[Transform], inertias: Sequence[Inertia]) -> tuple[Transform, ...]:
-    """Placements of the joints, by what counts beside their lengths and the sizes of the bodies that they connect."""
+    """Placements of the joints, with exact zeros for residues relative to their lengths and to the bodies."""
     found = [Transform.identity()]
     for i in model.outward():
         X = X_T[i]

@@ -36,7 +36,7 @@ _PEAK, _SCALE, _PASSIVE = 2, 3, 7  # of a muscle's parameters: peak force (or -1
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
-    """How a control becomes a force, and where that force acts. Data; the dynamics take joint forces.
+    """The map from a control to a force, and the target of that force. Data only: the dynamics take joint forces.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Actuator:
             yield _CONTROLLERS.get(self.bias) or f"bias {self.bias!r}"
 
     def _affine(self) -> Iterator[str]:
-        """A bias ``c0 + c1 length + c2 velocity`` by the name that its use has."""
+        """The common name of a bias ``c0 + c1 length + c2 velocity``."""
         c0, c1, c2 = (*self.bias_parameters, 0.0, 0.0, 0.0)[:3]
         if not (c0 or c1 or c2):
             return
@@ -159,7 +159,7 @@ class Actuator:
             yield "affine bias"
 
     def _ranges(self) -> Iterator[str]:
-        """Ranges that no input of zero is in."""
+        """Ranges that do not contain zero."""
         has_gain = self.gain not in ("fixed", "affine") or any(self.gain_parameters)
         has_state = self.dynamics != "none"
         for what, (low, high), acts in (
@@ -293,7 +293,7 @@ class WrapShape:
 
 @dataclass(frozen=True, slots=True)
 class Pulley:
-    """A branch of a spatial tendon begins; it counts with 1 / divisor."""
+    """Start of a branch of a spatial tendon, whose length is divided by ``divisor``."""
 
     divisor: float
 
@@ -418,7 +418,7 @@ class Equipment:
         return tuple(map(str, (*active, *(each for each in (*self.tendons, *self.actuators) if each.forces))))
 
     def without_forces(self, *kinds: str) -> Equipment:
-        """The part without unsupported items, of these kinds or all: mere lengths of tendons, motors, keyframes.
+        """The part without unsupported items, of these kinds or all; lengths of tendons, motors and keyframes remain.
 
         Parameters
         ----------
@@ -440,7 +440,7 @@ class Equipment:
         return replace(self, **{kind: left[kind] for kind in kinds or FORCEFUL})
 
     def renamed(self, frame: Callable[[str], str], joint: Callable[[str], str], own: Callable[[str], str]) -> Equipment:
-        """The same under other names.
+        """A copy with other names.
 
         Parameters
         ----------
@@ -451,7 +451,7 @@ class Equipment:
         return Equipment(*(tuple(_renamed(piece, new) for piece in getattr(self, f.name)) for f in fields(self)))
 
     def missing(self, frames: Iterable[str], joints: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Items that refer to absent ones, with the names they lack.
+        """Items that refer to absent ones, with the missing names.
 
         Parameters
         ----------
@@ -461,7 +461,7 @@ class Equipment:
         Returns
         -------
         dict
-            From ``str(piece)`` to names; an item that needs a tendon of the list lacks that tendon.
+            From ``str(piece)`` to names; a tendon of the list is missing for the items that need it.
         """
         valid: dict[str, set[str]] = {"frame": set(frames), "joint": set(joints), "tendon": set()}
         lacking: dict[str, tuple[str, ...]] = {}
@@ -475,7 +475,7 @@ class Equipment:
         return lacking
 
     def restricted(self, frames: Iterable[str], joints: Iterable[str]) -> Equipment:
-        """The part for a smaller model: whole items only, keyframes without the joints that went."""
+        """The part for a smaller model: whole items only, keyframes without the removed joints."""
         joints = set(joints)
         keys = tuple(
             Keyframe(k.name, *({j: x for j, x in values.items() if j in joints} for values in (k.q, k.v)))

@@ -100,7 +100,7 @@ def unit_axis(what: str, axis) -> Vector3:
 
 
 def checked_rotors(model, rotors: Sequence[GearedRotor], possible: bool) -> tuple[GearedRotor, ...]:
-    """The rotors with snapped axes, once names, places and numbers are right.
+    """The rotors with snapped axes, after checks of names, places and numbers.
 
     Parameters
     ----------

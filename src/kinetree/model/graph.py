@@ -21,7 +21,7 @@ ORDERS = ("breadth_first", "depth_first", "given")
 
 
 class Arc(NamedTuple):
-    """A joint of a graph: its name, and the bodies that it leads from and to."""
+    """A joint of a graph: its name, its predecessor and its successor."""
 
     joint: str
     predecessor: str
@@ -107,7 +107,7 @@ class MechanismGraph:
         Returns
         -------
         MechanismGraph
-            A joint that the tree meets from behind (``Reversed``) has the polarity of the joint itself. A loop joint
+            A joint that the tree traverses in reverse (``Reversed``) has the polarity of the joint itself. A loop joint
             without a name, or with that of a tree joint, is called after its place: "loop 0".
         """
         from kinetree.joints import Reversed
@@ -188,8 +188,8 @@ class MechanismGraph:
         keep : iterable of str
             Joints that must be in the tree.
         order : {"breadth_first", "depth_first", "given"}
-            Which joints are taken otherwise. Breadth first gives every body the least depth that the wishes above
-            leave (without ``keep``), which bounds the cost of factorizations; "given" takes each joint that closes no
+            Which joints are taken otherwise. Breadth first gives every body the least depth that the options above
+            allow (without ``keep``), which bounds the cost of factorizations; "given" takes each joint that closes no
             loop with those before it.
 
         Returns
@@ -200,7 +200,7 @@ class MechanismGraph:
         ------
         UnknownNameError
         TopologyError
-            If the wishes leave no spanning tree; the message names the bodies that would fall off, or the circle.
+            If the options allow no spanning tree; the message names the disconnected bodies, or the cycle.
 
         Notes
         -----
@@ -220,7 +220,7 @@ class MechanismGraph:
         return SpanningTree(self, taken)
 
     def spanning_trees(self, *, chords: Iterable[str] = (), keep: Iterable[str] = ()) -> Iterator[SpanningTree]:
-        """All spanning trees, one at a time: there may be astronomically many, and the first ones come at once.
+        """All spanning trees, one at a time: there may be astronomically many, and the first ones come early.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class MechanismGraph:
 
     def _enumerate(self, arcs: Sequence[Arc], kept: tuple[str, ...]) -> Iterator[SpanningTree]:
         # A branch decides joint k: taken if it closes no loop, left out if the rest still connects everything. So every
-        # branch ends in a tree, and no work is in vain.
+        # branch ends in a tree, and no work is wasted.
         open_branches: list[tuple[int, tuple[str, ...]]] = [(0, kept)]
         while open_branches:
             k, taken = open_branches.pop()
@@ -260,7 +260,7 @@ class MechanismGraph:
                 open_branches.append((k + 1, (*taken, arc.joint)))
 
     def count_spanning_trees(self, *, chords: Iterable[str] = (), keep: Iterable[str] = ()) -> int:
-        """How many spanning trees there are, without making them.
+        """The number of spanning trees, without enumerating them.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class MechanismGraph:
             yield from tree.numberings()
 
     def count_numberings(self) -> int:
-        """How many regular numberings there are, over all spanning trees; it visits each tree."""
+        """The number of regular numberings over all spanning trees; it enumerates the trees."""
         return sum(tree.count_numberings() for tree in self.spanning_trees())
 
     # Parts ---------------------------------------------------------------------------------------------------------

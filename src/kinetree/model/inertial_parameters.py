@@ -56,7 +56,7 @@ def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = Fals
     pi : (10 (nb - 1),) array
         As `inertial_parameters` gives them [kg, kg m, kg m^2].
     accept_impossible : bool
-        Take inertias that no body can have, which a plain least-squares fit finds.
+        Take inertias that no body can have, as a plain least-squares fit may return.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = Fals
     ShapeError, NonFiniteError, UnsupportedError
         A wrong vector, or a planar model.
     InertiaError
-        An inertia is none that a body can have, and ``accept_impossible`` is not given.
+        No body can have such an inertia, and ``accept_impossible`` is not given.
 
     Examples
     --------

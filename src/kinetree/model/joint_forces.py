@@ -38,12 +38,12 @@ def _scalars(values) -> Sequence:
 
 
 def entered_forces(model, forces: Sequence[ForceElement], arrays: Mapping[str, np.ndarray]) -> tuple[ForceElement, ...]:
-    """The elements of a model that is being made; parameters of joint forces are written into its arrays instead.
+    """The elements of a model under construction; parameters of joint forces are written into its arrays instead.
 
     Raises
     ------
     ModelError
-        Something is no element, states no names or numbers as it should, or there are two of a kind at a joint.
+        An object is no force element, its names or numbers are invalid, or a joint has two elements of one kind.
     DuplicateNameError, UnknownNameError, NonFiniteError
     """
     others = []
@@ -109,7 +109,7 @@ def _check_internal(force: ForceElement) -> None:
 
 
 def check_number_names(model) -> None:
-    """The numbers of elements must have names of their own."""
+    """The numbers of elements must have unique names."""
     names = model.numbers().names if model.elements else ()
     if len(set(names)) != len(names):
         name = next(name for name in names if names.count(name) > 1)

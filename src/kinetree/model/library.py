@@ -65,7 +65,7 @@ def random_tree(
     floating : bool
         The first body floats and supports all others.
     branching : float
-        Chance that a body hangs on an arbitrary earlier body instead of the one before it.
+        Probability that the parent of a body is an arbitrary earlier body instead of the one before it.
     armature : bool
         Give one third of the joints an armature.
     fixed : bool
@@ -126,7 +126,7 @@ def chain_gu(n: int = 6, seed: int = 0) -> Model:
 
 @checked(depth=a_depth, seed=a_seed)
 def binary_tree(depth: int = 4, seed: int = 0) -> Model:
-    """A complete binary tree of revolute joints: body i hangs on body i // 2.
+    """A complete binary tree of revolute joints: the parent of body i is body i // 2.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def binary_tree(depth: int = 4, seed: int = 0) -> Model:
 
 @checked(n=a_size, seed=a_seed)
 def star(n: int = 8, seed: int = 0) -> Model:
-    """n bodies that all hang on the world by revolute joints: the mass matrix is diagonal.
+    """n bodies that are children of the world by revolute joints: the mass matrix is diagonal.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _revolute_family(name: str, parents: Sequence[int], seed: int) -> Model:
 
 
 def _add_random_body(b: ModelBuilder, i: int, parent: int, joint: Joint, rng: np.random.Generator, **data) -> None:
-    """Body i of this parent, somewhere, with an inertia of any kind."""
+    """Adds body i to this parent, with a random placement and inertia."""
     name, placement = f"body{parent}" if parent else WORLD, (_random_rotation(rng), rng.uniform(-0.5, 0.5, 3))
     b.add_body(f"body{i}", name, joint, f"joint{i}", placement, **data, **_random_inertia(rng))
 

@@ -1,9 +1,9 @@
-"""The cheapest frames for the links between revolute joints: those of Denavit and Hartenberg where they pay.
+"""The cheapest frames for the links between revolute joints: those of Denavit and Hartenberg where they are cheaper.
 
 A body on a revolute joint may be described in any frame whose z lies on the joint's axis: the frame can be turned about
 z and shifted along z. With x on the common normal to a child's axis, the transform to that child is an axial screw
 about x and one about z (Featherstone, section 10.3.1), and the turn about z becomes part of the joint's angle. Only one
-child of each body can have this; and turning a body fills the zeros of its inertia. So every choice is priced first.
+child of each body can have this; and turning a body fills the zeros of its inertia. So choices are compared by cost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEGLIGIBLE = 1e-13
 """Entries of rotations below this are zero, those of other quantities relative to the largest one."""
 
 REACH = 2.0
-"""How far an origin may be shifted along its axis, in lengths of the body, from its joint to its mass and to the joints
+"""Largest shift of an origin along its axis, in lengths of the body, from its joint to its mass and to the joints
 that it supports, or of the proximal link if that is not much longer: further would cost digits, and robots may be far
 from the world's origin."""
 
@@ -31,7 +31,7 @@ MANY = 64
 """Bodies from which origins stay where they are: the code of large models is shared between links of one form, and
 origins that could be shifted here and not there would make two forms of one."""
 
-# Prices in operations of inverse dynamics, where five vectors pass each link: turning one costs 4m + 2a, 8m + 5a or
+# Costs in operations of inverse dynamics, where five vectors pass each link: turning one costs 4m + 2a, 8m + 5a or
 # 9m + 6a; a component of an offset takes part in 5m + 5a, as does one of the first moment; a product of inertia in
 # 2m + 2a; measuring an angle from another zero takes 4m + 2a.
 TURNS = {"none": 0.0, "axial": 30.0, "two": 65.0, "general": 75.0}
@@ -123,7 +123,7 @@ def _kind(E: np.ndarray) -> str:
 
 
 def _stripped(E: np.ndarray) -> tuple[float, np.ndarray]:
-    """E = rz(angle) E': the turn about z that is best left to the joint, and the rest, rx(b) rz(c)."""
+    """E = rz(angle) E': the turn about z that becomes part of the joint's angle, and the rest, rx(b) rz(c)."""
     sine = math.hypot(E[0, 2], E[1, 2])
     angle = math.atan2(E[0, 2], E[1, 2]) if sine > NEGLIGIBLE else math.atan2(-E[1, 0], E[0, 0])
     rest = _rz(-angle) @ E
@@ -165,12 +165,12 @@ def _inertia_price(body) -> float:
 
 
 def _count(x: np.ndarray, size: float) -> int:
-    """How many components are not zero."""
+    """The number of components that are not zero."""
     return int(np.count_nonzero(np.abs(x) > NEGLIGIBLE * size))
 
 
 def _shifts(model, free, R, links) -> tuple[list[float], list[np.ndarray]]:
-    """How far each origin is shifted along its axis, and the offsets of the links that result."""
+    """The shift of each origin along its axis, and the resulting offsets of the links."""
     bare = [R[model.parent[i]] @ np.array(list(X.r)) for i, X in enumerate(model.X_T) if i]
     r, shift = [np.zeros(3), *bare], [0.0] * model.nb
     for i in model.outward():
@@ -246,7 +246,7 @@ def reframed(model):
 
 
 def _canonical_links(model, forms) -> Links | None:
-    """Frames turned for the sake of each joint alone; None if nothing changes."""
+    """Frames turned for each joint alone; None if nothing changes."""
     if all(isinstance(R, IdentityRotation) and new is old for (R, new), old in zip(forms, model.joints, strict=True)):
         return None
     turn = tuple(Transform(R, Vector3.zero()) for R, _ in forms)

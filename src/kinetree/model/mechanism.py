@@ -30,7 +30,7 @@ ACTUATOR_LIMITS = ("velocity_limit", "effort_limit")  # no physics of the mechan
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Link:
-    """A joint between two bodies, before it is known whether it is in the tree.
+    """A joint between two bodies, which becomes a joint of the tree or a loop joint.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class MechanismBuilder(Builder):
         predecessor, successor : str
             Bodies, or "world"; they may be added later.
         joint : Joint
-            Which motion of the successor relative to the predecessor it allows.
+            Defines the motion of the successor relative to the predecessor.
         at_predecessor, at_successor : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
             Where the joint's predecessor frame is in the predecessor, and its successor frame in the successor [m,
             rad]. By default the bodies' own frames.
@@ -304,7 +304,7 @@ class MechanismBuilder(Builder):
         tree: SpanningTree | None = None,
         merge_fixed: bool = True,
     ) -> Model:
-        """The model: a tree of bodies, and loop joints.
+        """Build the model: a tree of bodies, and loop joints.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class MechanismBuilder(Builder):
         Returns
         -------
         Model
-            Joints that the tree meets from behind are reversed, with the same positions, velocities and forces. Body
+            Joints that the tree traverses in reverse are reversed, with the same positions, velocities and forces. Body
             coordinates are those of the body's joint; the frame with the body's name is the given one.
 
         Raises

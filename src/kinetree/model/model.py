@@ -38,8 +38,8 @@ _CHANGEABLE = (
 class Model(JointArrays):
     """A mechanism: bodies with inertia, connected by joints into a tree whose root is the world.
 
-    Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; the constructor is
-    for those. A model is immutable, hashed by identity, and safe to share between threads.
+    Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; these use
+    the constructor. A model is immutable, hashed by identity, and safe to share between threads.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ class Model(JointArrays):
         Parameters
         ----------
         *kinds : {"loops", "equalities", "tendons", "actuators"}
-            Features to leave out; default: all. Tendons stay as mere lengths, and motors, which exert nothing without
+            Features to leave out; default: all. Tendons stay as lengths only, and motors, which exert nothing without
             a control, stay as data.
 
         Raises
@@ -481,7 +481,7 @@ class Model(JointArrays):
         return f"<Model {self.name!r}: {self.nb - 1} moving bodies, nq={self.nq}, nv={self.nv}>"
 
     def _twin(self) -> ScalarModel:
-        return ScalarModel.view(self)  # code compiled for a model is not for one at a time
+        return ScalarModel.view(self)  # code compiled for a model is not valid for one at a time
 
     # For the compiler -----------------------------------------------------------------------------------------------
 
@@ -527,7 +527,7 @@ class Model(JointArrays):
         return ScalarModel(self, values)
 
     def structure(self) -> tuple:
-        """Everything that compiled code has baked in, as nested tuples of strings and numbers.
+        """All constants of compiled code, as nested tuples of strings and numbers.
 
         Returns
         -------

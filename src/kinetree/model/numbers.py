@@ -1,4 +1,4 @@
-"""The numbers of a model in one order: which of them a compiled kernel takes at run time, and how they are put back."""
+"""The numbers of a model in one order: run-time inputs of compiled kernels, and models with new values."""
 
 from __future__ import annotations
 
@@ -159,8 +159,8 @@ class ScalarModel(Tree):
 
     Notes
     -----
-    Algorithms run on it as on a Model. Forces of joints are there where those of the model are, or their numbers
-    are not structural zeros.
+    Algorithms run on it as on a Model. Joint forces are present where those of the model are, or where their
+    numbers are not structural zeros.
     """
 
     __slots__ = ("X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, *Tree.NUMBERED)

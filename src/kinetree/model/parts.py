@@ -30,7 +30,7 @@ SHAPES = {
 
 
 def two_named(kind: str, name: str, model: str, where: str = "", plural: str = "") -> DuplicateNameError:
-    """The error for two things of one kind with one name; ``where`` says which ones."""
+    """The error for two things of one kind with one name; ``where`` specifies them."""
     kinds = plural or f"{kind}s"
     return DuplicateNameError(
         f"model {model!r}: two {kinds} are named {name!r}{where}; names of {kinds} must be different",
@@ -175,7 +175,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Geometry:
-    """A shape on a body, as data: kinetree draws and queries it elsewhere.
+    """A shape on a body, as data; drawing and queries are elsewhere.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Geometry:
         "box" (x, y, z edge lengths), "sphere" (radius), "cylinder" and "capsule" (radius, length along z, for the
         capsule without its caps), "ellipsoid" (x, y, z semi-axes), "plane" (z = 0), "mesh".
     size : tuple of float
-        The lengths that the kind names [m].
+        The lengths listed for the kind [m].
     R_BG : (3, 3) array
         Orientation of the shape in the body [1].
     p_BG : (3,) array

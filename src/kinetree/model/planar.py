@@ -28,7 +28,7 @@ from kinetree.spatial import (
 from kinetree.spatial.algebra import PLANAR
 
 _SAME = 1e-9  # directions that differ by less are the same; files give axes with some ten digits
-_STATES = 3  # positions at which a joint's motion is looked at
+_STATES = 3  # positions at which a joint's motion is evaluated
 
 
 def refuse_planar(model, what: str) -> None:
@@ -43,7 +43,7 @@ def refuse_planar(model, what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A plane that all bodies keep to.
+    """The plane in which all bodies move.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def _matrix(X) -> np.ndarray:
 
 
 def _normal(model, state):
-    """The normal in the world, and the joints that decide it."""
+    """The normal in the world, and the joints that determine it."""
     turning = [(i, angular) for i, angular, _ in state[1] if np.linalg.norm(angular) > _SAME]
     if turning:
         i, normal = turning[0]
@@ -279,7 +279,7 @@ class PlanarModel(Model):
         return self
 
     def reframed(self) -> PlanarModel:
-        """Itself: in the plane all axes are cheap."""
+        """Itself: in the plane all axes have the same cost."""
         return self
 
     def replace(self, **changes) -> PlanarModel:

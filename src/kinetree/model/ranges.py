@@ -1,4 +1,4 @@
-"""Where joint positions may be: their own limits, and at masters those of the joints that follow them."""
+"""Ranges of joint positions: their own limits, and at masters those of the joints that follow them."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ def generator(function: str, seed) -> np.random.Generator:
     ----------
     function : str
         The caller, for the message.
-    seed : int or whatever numpy.random.default_rng takes
+    seed : int or any other argument of numpy.random.default_rng
 
     Raises
     ------
     ShapeError
-        It is no seed.
+        The argument is no seed.
     """
     try:
         return np.random.default_rng(seed)

@@ -45,7 +45,7 @@ class Numbering(Rooted):
 
     Examples
     --------
-    Joint "b" leads from body 2 to body 1, so the tree meets it from behind:
+    Joint "b" leads from body 2 to body 1, so the tree traverses it in reverse:
 
     >>> n = Numbering(("world", "A", "B"), (None, "a", "b"), (-1, 0, 2), (-1, 1, 1))
     >>> n.parent, n.is_reversed(2)
@@ -88,7 +88,7 @@ class Numbering(Rooted):
         return range(self.nb, self.nj + 1)
 
     def is_reversed(self, i: int) -> bool:
-        """Whether body i is the predecessor of its joint: the tree meets joint i from behind."""
+        """Whether body i is the predecessor of its joint: the tree traverses joint i in reverse."""
         return i < self.nb and self.p[i] == i
 
     def expanded_parent(self, freedoms: Sequence[int]) -> tuple[int, ...]:
@@ -126,7 +126,7 @@ class Numbering(Rooted):
         bodies : sequence of str
             The moving bodies in the order of their new numbers.
         chords : sequence of str, optional
-            By default in the order that they have.
+            By default in their present order.
 
         Returns
         -------
@@ -272,7 +272,7 @@ class SpanningTree:
         return hash(self.joints)
 
     def is_reversed(self, joint: str) -> bool:
-        """Whether the tree meets a joint from its successor's side; False for chords, which have no direction in it."""
+        """Whether the tree traverses a joint from its successor; False for chords, which have no direction in it."""
         arc = self.graph.joint(joint)
         return self.parent_of.get(arc.predecessor) == (joint, arc.successor)
 
@@ -393,7 +393,7 @@ class SpanningTree:
                 open_orders.append(((*order, body), (*free[:k], *free[k + 1 :], *children.get(body, ()))))
 
     def count_numberings(self) -> int:
-        """How many regular numberings of its bodies the tree has, without making them.
+        """The number of regular numberings of the tree's bodies, without enumerating them.
 
         Notes
         -----

@@ -236,10 +236,10 @@ def _raise_unreachable(lost: Iterable[Hashable], parent_of: Mapping[Hashable, Ha
         path.append(node)
         node = parent_of[node]
     if node not in parent_of:
-        raise TopologyError(f"{path[-1]!r} hangs on {node!r}, which does not exist", node=path[-1], parent=node)
+        raise TopologyError(f"the parent {node!r} of {path[-1]!r} does not exist", node=path[-1], parent=node)
     cycle = path[path.index(node) :] + [node]
     raise TopologyError(
-        f"bodies in a circle that is not connected to {root!r}: {' -> '.join(map(str, cycle))} (each hangs on the "
+        f"bodies in a circle that is not connected to {root!r}: {' -> '.join(map(str, cycle))} (each is a child of the "
         "next). A tree needs one of them on the world; a closed loop is a tree plus loop joints.",
         cycle=cycle,
     )
@@ -255,7 +255,7 @@ class Groups:
     Attributes
     ----------
     count : int
-        How many groups there are.
+        Number of groups.
 
     Examples
     --------
@@ -304,7 +304,7 @@ def ancestors_of(parent: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
 
 def sparsity_pattern(parent: Sequence[int]) -> np.ndarray:
-    """Where the mass matrix of a tree may be other than zero, as an (n, n) array of booleans.
+    """Structural nonzeros of the mass matrix of a tree, as an (n, n) array of booleans.
 
     Notes
     -----
@@ -323,7 +323,7 @@ def sparsity_pattern(parent: Sequence[int]) -> np.ndarray:
 
 
 def filled_rows(rows: Sequence[Iterable[int]]) -> tuple[tuple[int, ...], ...]:
-    """Columns of the off-diagonal entries of L in ``M = L^T L`` or ``L^T D L``, those that elimination fills included.
+    """Columns of the off-diagonal entries of L in ``M = L^T L`` or ``L^T D L``, fill-in included.
 
     Parameters
     ----------
@@ -333,11 +333,11 @@ def filled_rows(rows: Sequence[Iterable[int]]) -> tuple[tuple[int, ...], ...]:
     Returns
     -------
     tuple of tuple of int
-        For each row of L, descending. For a tree these are the ancestors: nothing is filled.
+        For each row of L, descending. For a tree these are the ancestors: there is no fill-in.
 
     Notes
     -----
-    Source: Featherstone (2008), section 6.4-6.5 for trees, where nothing is filled. Couplings between branches leave
+    Source: Featherstone (2008), section 6.4-6.5 for trees, without fill-in. Couplings between branches leave
     other patterns. Eliminating row k, the last one first, adds its dyad to all rows it has entries in, so each of them
     inherits the columns before its own.
 

@@ -143,7 +143,7 @@ class Tree(topology.Rooted):
         return tuple(c.label for c in self.constraints for _ in range(c.count(self)))
 
     def independent_rows(self) -> tuple[int, ...]:
-        """Numbers of the rows that are solved for: of redundant loops a subset that generic positions hold apart."""
+        """Numbers of the rows that are solved for: of redundant loops a subset, independent at generic positions."""
         if self._independent_rows is None:
             self._set(_independent_rows=independent_rows(self))
         return self._independent_rows
@@ -151,7 +151,7 @@ class Tree(topology.Rooted):
     # Time ----------------------------------------------------------------------------------------------------------
 
     def at(self, t) -> Tree:
-        """The tree at a time, as algorithms see it; itself unless joints depend on time.
+        """The tree at a time, as algorithms use it; itself unless joints depend on time.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Tree(topology.Rooted):
         return self._bound(t, self.joints) if self.time_dependent or self.has_given_motions else self
 
     def after(self, dt) -> Tree:
-        """Of a tree at a time that a time dt [s] later; itself unless joints depend on time."""
+        """For a tree at a time, that at a time dt [s] later; itself unless joints depend on time."""
         if self._clock is None:
             return self
         t, joints = self._clock
@@ -179,7 +179,7 @@ class Tree(topology.Rooted):
         return tree
 
     def _twin(self) -> Tree:
-        """The same over again, to be changed."""
+        """A copy, to be changed."""
         tree = object.__new__(type(self))
         names = (name for cls in type(self).__mro__ for name in getattr(cls, "__slots__", ()))
         tree._set(**{name: getattr(self, name) for name in names if hasattr(self, name)})
@@ -206,7 +206,7 @@ class Tree(topology.Rooted):
         return tuple(k - 1 for k in expanded[1:])
 
     def mass_matrix_pattern(self) -> np.ndarray:
-        """Entries of the mass matrix that the tree lets be other than zero, as an (nv, nv) array of booleans.
+        """Structural nonzeros of the mass matrix, as an (nv, nv) array of booleans.
 
         Notes
         -----
@@ -249,7 +249,7 @@ class Tree(topology.Rooted):
             return 0
         if self.joints[1].time_dependent or self.joints[1].rheonomic:
             return 0  # v is the twist relative to a frame that moves
-        # A subspace that depends on q does not survive NaN.
+        # A subspace that depends on q contains NaN if q does.
         S = self.joints[1].motion_subspace([float("nan")] * self.q_slice[1].stop)
         unit = all(x == float(row == k) for k, S_k in enumerate(S) for row, x in enumerate(S_k))
         return n if unit else 0
@@ -416,7 +416,7 @@ class Tree(topology.Rooted):
         return name
 
     def _find(self, kind: str, name: str | int, numbers: Mapping[str, int], first: int, hint: str = "") -> int:
-        """The number of a name, or a number itself, which is checked; ``hint`` says where else the name occurs."""
+        """The number of a name, or a number itself, which is checked; ``hint`` lists other places of the name."""
         if isinstance(name, str):
             if name in numbers:
                 return numbers[name]

@@ -23,7 +23,7 @@ SINGULAR = 1e-13  # of the largest value that this inertia about the joint could
 
 
 def check_names(kind: str, names: Iterable[str], model: str) -> None:
-    """Names of one kind must be different strings for files: not empty, visible, and not endless."""
+    """Names of one kind must be different strings for files: not empty, visible, and not too long."""
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name:

@@ -33,9 +33,9 @@ class Algebra:
     turns : int
         Number of the angular entries of a vector, which come first.
     wrench : tuple of int
-        Which of the six entries of a spatial vector this algebra has.
+        Indices of the entries of a spatial vector that this algebra has.
     inertial : tuple of int
-        Which of the ten numbers of a spatial inertia.
+        Indices of the numbers of a spatial inertia that this algebra has.
     sizes : mapping of int to int
         Sizes of spatial arrays in this algebra: six-vectors, homogeneous matrices, points.
     """

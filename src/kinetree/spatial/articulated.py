@@ -81,7 +81,7 @@ class ArticulatedInertia(Entrywise):
         U : Force
         scale : scalar
         kernel : Motion, optional
-            A motion that the result is known to map to zero. If it is a coordinate vector (one structural 1.0), its
+            A motion that the result maps to zero. If it is a coordinate vector (one structural 1.0), its
             row and column become structural zeros, and all that follows is cheaper (Featherstone, section A.4).
 
         Returns
@@ -93,14 +93,14 @@ class ArticulatedInertia(Entrywise):
     def minus_product(
         self, U: Sequence[Force], Y: Sequence[Force], kernel: Sequence[Motion] = ()
     ) -> ArticulatedInertia:
-        """``I^A - U Y^T`` where U Y^T is known to be symmetric (21m + 21a per column).
+        """``I^A - U Y^T`` for a symmetric U Y^T (21m + 21a per column).
 
         Parameters
         ----------
         U, Y : sequence of Force
             The columns; in the articulated-body algorithm ``Y = U D^-1``.
         kernel : sequence of Motion, optional
-            Motions that the result is known to map to zero, as in :meth:`minus_dyad`.
+            Motions that the result maps to zero, as in :meth:`minus_dyad`.
 
         Returns
         -------

@@ -42,7 +42,7 @@ class Inertia(Entrywise):
 
     @classmethod
     def zero(cls) -> Inertia:
-        """The inertia of nothing, with structural zeros."""
+        """The zero inertia, with structural zeros."""
         return cls(0.0, Vector3.zero(), Symmetric3.zero())
 
     @classmethod

@@ -1,6 +1,6 @@
 """Spatial vectors: motions (velocities, accelerations, subspaces) and forces (forces, momenta, impulses).
 
-The two live in dual spaces and are different types: only a motion and a force have a scalar product, only like things
+The two belong to dual spaces and are different types: only a motion and a force have a scalar product, only like things
 are added, and a motion crosses a motion into a motion and a force into a force (Featherstone, sections 2.1, 2.9, A.3).
 """
 

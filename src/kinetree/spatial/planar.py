@@ -245,7 +245,7 @@ class PlanarInertia(Entrywise):
 
     @classmethod
     def zero(cls) -> PlanarInertia:
-        """The inertia of nothing."""
+        """The zero inertia."""
         return cls(0.0, Vector2.zero(), 0.0)
 
     @classmethod
@@ -279,7 +279,7 @@ class PlanarInertia(Entrywise):
         return PlanarForce(self.h.cross(field.a) + self.I * field.dw, field.a * self.m + field.gradient_apply(self.h))
 
     def spatial(self) -> Inertia:
-        """A spatial inertia with the same planar part (the rest, which planar motion does not see, is zero)."""
+        """A spatial inertia with the same planar part (the rest, which does not affect planar motion, is zero)."""
         return Inertia(self.m, Vector3(*self.h, 0.0), Symmetric3.diagonal(0.0, 0.0, self.I))
 
     def matrix(self) -> np.ndarray:
@@ -349,9 +349,9 @@ class PlanarArticulatedInertia(Quantity):
     def minus_product(
         self, U: Sequence[PlanarForce], Y: Sequence[PlanarForce], kernel: Sequence[PlanarMotion] = ()
     ) -> PlanarArticulatedInertia:
-        """``I^A - U Y^T`` where the product of the columns is known to be symmetric.
+        """``I^A - U Y^T`` for a symmetric product of the columns.
 
-        The motions of ``kernel``, which the result maps to zero, are not made use of: six numbers have little to gain.
+        The motions of ``kernel``, which the result maps to zero, are not used: six numbers allow few savings.
         """
         (xx, xy, yy), H, I = self.M, self.H, self.I
         for u, y in zip(U, Y, strict=True):
@@ -445,7 +445,7 @@ class PlanarTransform(Quantity):
 
     @classmethod
     def identity(cls) -> PlanarTransform:
-        """The transform that does nothing."""
+        """The identity transform."""
         return cls(1.0, 0.0, Vector2.zero())
 
     @classmethod

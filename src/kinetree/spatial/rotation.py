@@ -40,7 +40,7 @@ class Rotation(Quantity):
 
 
 class IdentityRotation(Rotation):
-    """The rotation that does nothing, and costs nothing."""
+    """The identity rotation, without any cost."""
 
     __slots__ = ()
 

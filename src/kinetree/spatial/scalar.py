@@ -20,12 +20,12 @@ __all__ = [
 
 
 # Constants this close to 0, relative to their scale, are residues of right angles and count as exact zeros. Never more:
-# an angle of 1.5708 is off by 4e-6 and means it.
+# an angle of 1.5708 is off by 4e-6 and stays so.
 SNAP = 1e-13
 
 
 def is_zero(x) -> bool:
-    """Tell whether ``x`` is a structural zero: a Python float that equals 0.0.
+    """Whether ``x`` is a structural zero: a Python float that equals 0.0.
 
     Examples
     --------

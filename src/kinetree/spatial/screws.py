@@ -58,13 +58,13 @@ def _norm(v):
 
 
 def is_free(vector: Motion | Force) -> bool:
-    """Tell whether the vector is free: a pure translation or a pure couple."""
+    """Whether the vector is free: a pure translation or a pure couple."""
     s, s_O = _norm(resultant(vector)), _norm(field_at_origin(vector))
     return s <= _TOLERANCE * s_O
 
 
 def is_line(vector: Motion | Force) -> bool:
-    """Tell whether the vector is a line vector: a pure rotation or a force along a line, ``s . s_O = 0``, s != 0."""
+    """Whether the vector is a line vector: a pure rotation or a force along a line, ``s . s_O = 0``, s != 0."""
     s, s_O = resultant(vector), field_at_origin(vector)
     return not is_free(vector) and abs(s.dot(s_O)) <= _TOLERANCE * _norm(s) * max(_norm(s), _norm(s_O))
 

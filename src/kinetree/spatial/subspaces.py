@@ -160,7 +160,7 @@ def decompose(v, *bases, tolerance: float = TOLERANCE) -> tuple[np.ndarray, ...]
 
 
 def apparent_inverse_inertia(I, S) -> np.ndarray:
-    """``Phi = S (S^T I S)^-1 S^T``: how a body accelerates that can move in a subspace only.
+    """``Phi = S (S^T I S)^-1 S^T``: the apparent inverse inertia of a body that moves in a subspace only.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Transform(Matrices):
 
     @classmethod
     def identity(cls) -> Transform:
-        """The transform that does nothing."""
+        """The identity transform."""
         return cls(IdentityRotation(), Vector3.zero())
 
     @classmethod

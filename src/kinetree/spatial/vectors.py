@@ -46,7 +46,7 @@ class Immutable:
 
 
 class Quantity(Immutable):
-    """Base of everything in the algebra that is not a scalar; it makes NumPy leave ``array * quantity`` to us."""
+    """Base of everything in the algebra that is not a scalar; NumPy defers ``array * quantity`` to it."""
 
     __slots__ = ()
     __array_ufunc__ = None
