@@ -126,7 +126,7 @@ class Adaptive:
         Raises
         ------
         SimulationError
-            The solver cannot go on, or nothing finite lies ahead; names the time and the cause.
+            The solver cannot continue, or there is no finite state ahead; names the time and the cause.
         """
         return ADAPTIVE[self.method](self, system, q0, v0, times, tau, f_ext, tick, keep)
 

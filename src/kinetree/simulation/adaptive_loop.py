@@ -12,7 +12,7 @@ LATEST = 20  # steps
 
 
 class _OnTheWay:
-    """What a solve has reached so far: the samples, and the latest steps."""
+    """Progress of a solve: its samples so far, and the latest steps."""
 
     def __init__(self) -> None:
         self._samples, self._latest = [], deque(maxlen=LATEST)
@@ -59,7 +59,7 @@ class AdaptiveLoop:
         Raises
         ------
         SimulationError
-            The solver cannot go on; what was reached is recorded, as with every error.
+            The solver cannot continue; the samples so far are recorded, as with every error.
         """
         state, inputs, is_over = self._run_state, self._inputs, False
         while any(state.whole_steps(end)) and not is_over:
@@ -92,13 +92,13 @@ class AdaptiveLoop:
         return self._method.solve(self._system, state.q, state.v, times, inputs.command, inputs.f_ext, **settings)
 
     def _recover(self, reached: _OnTheWay, with_start: bool) -> None:
-        """Record what a solve reached that came to no end: samples, or with methods of others the steps after them."""
+        """Record the samples of a solve that failed, and with solvers of other packages the steps after them."""
         state, inputs = self._run_state, self._inputs
         start = [(state.time, state.q, state.v)] if with_start else []
         for t, q, v in [*start, *reached.rows(after=state.time)]:
             try:
                 self._record.append(t, q, v, inputs.command(t, q, v), *inputs.recorded(t))
-            except Exception:  # the user's own code, which may be what ended the solve
+            except Exception:  # the user's own code, which may be the cause of the failure
                 return
 
     def _take(self, times, solution, keep: int) -> bool:

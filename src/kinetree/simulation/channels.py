@@ -13,7 +13,7 @@ from kinetree.simulation.components import Components
 
 
 class Sampled(NamedTuple):
-    """An array that every run has at its samples: what labels, files, tables and reports know of it.
+    """Description of an array that every run has at its samples, for labels, files, tables and reports.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ INTERNAL = {"x": "internal states", "u": "inputs"}  # channels of models whose f
 
 MOMENTUM = tuple(f"{kind} {axis}" for kind in ("angular", "linear") for axis in "xyz")
 PLANAR_MOMENTUM = ("angular", "linear x", "linear y")
-BALANCE = {  # entries of the energy balance by name, or by what stands before the dot: unit, description
+BALANCE = {  # entries of the energy balance by name, or by the prefix before the dot: unit, description
     "energy": ("J", "energy of kind {!r}"),
     "power": ("W", "power of {}, positive where energy enters"),
     "work": ("J", "energy that entered by {} since the start"),
@@ -66,7 +66,7 @@ BALANCE = {  # entries of the energy balance by name, or by what stands before t
 # Names that labeled axes have; a channel of such a name would hide them.
 AXES = ("time", "position", "velocity", "momentum_axis", "axis", "row", "column")
 FILES = ("metadata", "events")  # before the dot in names of arrays that files have besides
-EVEN = 1e-6  # of the distance of the samples: what a filter takes for even spacing
+EVEN = 1e-6  # of the distance of the samples: spacing that differs less is even for a filter
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -167,7 +167,7 @@ class Quantity:
         )  # fmt: skip
 
     def filtered(self, cutoff: float, order: int = 4) -> Quantity:
-        """Without what is faster than a cutoff, and without delay.
+        """Low-pass filtered values, without delay.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Quantity:
 
 
 class Channels(Mapping):
-    """The channels of a run by name: states, energies, the entries of the energy balance, what the user added.
+    """The channels of a run by name: states, energies, the entries of the energy balance, and added channels.
 
     ``channels["tool.position"]`` finds frames, too: position, rotation, angular_velocity and linear_velocity of each.
 

@@ -1,4 +1,4 @@
-"""The default integrator of a model, by the stiffness of its joint forces; and what notes of a run warn of."""
+"""The default integrator of a model, by the stiffness of its joint forces; and warnings in the notes of a run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Stiffness:
         springs = any(force.is_spring for force in model.forces)
         damping = any(not (force.is_spring or force.kinked or force.commanded) for force in model.forces)
         stops = stops and any(force.beyond_limits for force in model.forces)
-        if not springs and (friction is not None or stops or not damping):  # no rate changes what is chosen
+        if not springs and (friction is not None or stops or not damping):  # the choice does not depend on rates
             return cls(friction, stops, 0.0, None, 0.0, None)
         inertias, G, positions = _inertias(model)
         if not len(inertias):
@@ -101,11 +101,11 @@ class Stiffness:
         return "rk4" if dt <= self.longest else "semi_implicit"
 
     def range(self) -> list[str]:
-        """What is chosen for which dt."""
+        """A note on the method for each range of dt."""
         return [f"rk4 is chosen up to dt = {self.longest:.3g} s, semi_implicit for longer steps"]
 
     def notes(self, dt: float, integrator: str, automatic: bool) -> list[str]:
-        """What was chosen and why, where there are springs; and what the method does to them."""
+        """Notes for models with springs: the method with the reason, and its damping of their vibrations."""
         if self.spring is None:
             return []
         spring = f"the spring of joint {self.spring!r} ({self.frequency:.3g} rad/s)"
@@ -145,7 +145,7 @@ def chosen_method(model, integrator, dt: float, has_constraints: bool):
     dt : float
         [s]
     has_constraints : bool
-        Whether joints stick, are locked or stopped: semi-implicit Euler is made for that.
+        Whether joints stick, are locked or stopped: semi-implicit Euler is the method for that.
     """
     is_automatic = integrator == "auto" and not has_constraints
     if is_automatic and remaining_rows(model):
@@ -176,7 +176,7 @@ def contact_notes(model) -> list[str]:
 
 
 def friction_notes(model, method, dt: float) -> list[str]:
-    """What an explicit method makes of dry friction."""
+    """Notes on the accuracy or cost of an explicit method with dry friction."""
     adaptive, explicit = isinstance(method, Adaptive), is_built_in(method) and getattr(method, "explicit", False)
     if not (explicit or adaptive) or not any(force.stiff_at_rest for force in model.forces):
         return []
@@ -195,7 +195,7 @@ def friction_notes(model, method, dt: float) -> list[str]:
 
 
 def slow_steps(model, method: Adaptive) -> tuple[float, list[str]]:
-    """How many steps a second of simulated time needs at least, by an explicit adaptive method; a note, if many.
+    """Lower bound of the steps for a second of simulated time by an explicit adaptive method; a note, if many.
 
     Springs and dampers bound its steps however little they move; stops only while they are in contact, so they do not
     count here.
@@ -216,7 +216,7 @@ def slow_steps(model, method: Adaptive) -> tuple[float, list[str]]:
 
 
 def refuse_endless(steps: float, duration: float, method, notes) -> None:
-    """Refuse a run that would take hours, because an explicit method follows what is stiff."""
+    """Raise an error for a run that would take hours, as an explicit method needs tiny steps for stiff forces."""
     if steps * duration > MOST_STEPS:
         why = next(note for note in notes if "is stiff" in note and "every second" in note)
         raise SimulationError(

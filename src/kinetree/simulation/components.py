@@ -1,7 +1,7 @@
 """Components of a simulation beside the integrator and the controller: motors, dry friction, stops, events.
 
-A component is any object with some of the methods of `Component`; those that it does not have cost nothing. It need not
-derive from that class, which documents them and is a base without behavior. The arrays that a component gets are
+A component is any object with some of the methods of `Component`; missing methods have no cost. It need not derive
+from that class, which documents them and is a base without behavior. The arrays that a component gets are
 read-only; those that it returns are copied.
 """
 
@@ -110,7 +110,7 @@ class Channel:
         At the samples, shape (T,), or (T, nv) by velocity coordinate.
     unit : str
     work : numpy.ndarray or None
-        Energy that entered since the start, where it is known better than from sums over the samples; shape as
+        Energy that entered since the start, where it is more exact than sums over the samples; shape as
         ``values``.
     """
 
@@ -121,7 +121,7 @@ class Channel:
 
 
 class Component:
-    """Base of the components of a simulation. A subclass overrides what it needs; the rest is never called."""
+    """Base of the components of a simulation. Subclasses override the methods they need; others are never called."""
 
     name = "element"
 
@@ -141,7 +141,7 @@ class Component:
         """A time after t at which a step has to end [s]; infinity for none."""
 
     def after_step(self, step: Step) -> StateReset | None:
-        """Where the step ends instead, or None."""
+        """The state reset at which the step ends instead, or None."""
 
     def after_reset(self, t) -> None:
         """The run goes on from a time t within the last step, in another state or cut short by a component."""

@@ -10,7 +10,7 @@ from kinetree.errors import NonFiniteError, ShapeError, SimulationError, unknown
 
 
 def control_parts(model, control) -> list[tuple[str, slice, object]]:
-    """What is given of the inputs u: name, entries, and a number, an array or a callable.
+    """The given parts of the inputs u: name, entries, and a number, an array or a callable.
 
     Parameters
     ----------

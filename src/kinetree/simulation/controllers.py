@@ -3,7 +3,7 @@
 A controller is any callable ``controller(t, q, v) -> tau``; q and v are read-only, tau is copied. With fixed steps it
 is called at the beginning of every step, with adaptive methods whenever the solver needs it. The controllers of this
 file are called at instants of their own: `begin` is called at the beginning of every step, and the call itself only
-reads what was decided there.
+returns the value computed there.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Sampled:
         self._next, self._output = 0, None
 
     def reset(self) -> None:
-        """Forget all samples."""
+        """Discard all samples."""
         self._next, self._output = 0, None
         _reset(self.controller)
 
@@ -84,7 +84,7 @@ class Sampled:
         return {"next": self._next, "output": self._output, "controller": get_state(self.controller)}
 
     def set_state(self, state: dict) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._next, self._output = state["next"], _copied(state["output"])
         set_state(self.controller, state["controller"])
 
@@ -96,7 +96,7 @@ class Delayed:
     """A controller with a delay: its value at t acts from t + delay on.
 
     A controller without a rate of its own is called at every step, and its values act from the first step that begins
-    no earlier than they are due. With adaptive methods only a sampled controller can be late.
+    no earlier than they are due. With adaptive methods only a sampled controller can be delayed.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Delayed:
             self._output = self._waiting.popleft()[1]
 
     def __call__(self, t, q, v):
-        """What acts now."""
+        """The value that acts now."""
         return np.zeros(len(v)) if self._output is None else self._output
 
     def next_time(self, t) -> float:
@@ -149,7 +149,7 @@ class Delayed:
         return own | {"controller": get_state(self.controller)}
 
     def set_state(self, state: dict) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._waiting = deque((due, _copied(value)) for due, value in state["waiting"])
         self._output, self._last = _copied(state["output"]), _copied(state["last"])
         set_state(self.controller, state["controller"])
@@ -161,7 +161,7 @@ class Sum:
     Parameters
     ----------
     *controllers : callable
-        Each ``controller(t, q, v) -> tau``, sampled, late, or neither.
+        Each ``controller(t, q, v) -> tau``, sampled, delayed, or neither.
     """
 
     def __init__(self, *controllers) -> None:
@@ -175,7 +175,7 @@ class Sum:
             _reset(controller)
 
     def begin(self, t, q, v) -> None:
-        """Let those begin that have instants of their own."""
+        """Call `begin` of the controllers with instants of their own."""
         for controller in self.controllers:
             if keeps_time(controller):
                 controller.begin(t, q, v)
@@ -185,7 +185,7 @@ class Sum:
         return sum(np.asarray(controller(t, q, v), dtype=float) for controller in self.controllers)
 
     def next_time(self, t) -> float:
-        """The first time that any waits for [s]."""
+        """The earliest next time of all controllers [s]."""
         return min(next_time(controller, t) for controller in self.controllers)
 
     def get_state(self) -> list:
@@ -193,14 +193,14 @@ class Sum:
         return [get_state(controller) for controller in self.controllers]
 
     def set_state(self, state: list) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         for controller, own in zip(self.controllers, state, strict=True):
             set_state(controller, own)
 
 
 @checked(dt=a_positive_number)
 def check_delays(controller, dt: float) -> None:
-    """Refuse delays that fixed steps would round up: those of controllers that are called at every step.
+    """Raise an error for delays that fixed steps would round up: those of controllers called at every step.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def check_delays(controller, dt: float) -> None:
             if not keeps_time(part.controller) and abs(steps - round(steps)) > CLOSE * max(steps, 1.0):
                 raise SimulationError(
                     f"simulate: delay = {part.delay:g} s is no multiple of dt = {dt:g} s, and the controller is called "
-                    f"and heard at every step only; the closest are {math.floor(steps) * dt:g} and "
+                    f"and acts at every step only; the closest are {math.floor(steps) * dt:g} and "
                     f"{math.ceil(steps) * dt:g} s. With a controller that is Sampled, any delay is kept.",
                     delay=part.delay,
                 )
@@ -232,7 +232,7 @@ def keeps_time(controller) -> bool:
 
 
 def check_continuous(controller) -> None:
-    """Refuse what an adaptive method cannot do: it has no steps at which a delayed controller could be called."""
+    """Raise an error for a delayed controller without samples: adaptive methods have no steps at which to call it."""
     for part in parts(controller):
         if isinstance(part, Delayed) and not any(isinstance(inner, Sampled) for inner in parts(part.controller)):
             raise SimulationError(
@@ -272,7 +272,7 @@ def get_state(source):
 
 
 def set_state(source, state) -> None:
-    """Take up what `get_state` gave."""
+    """Restore a state of `get_state`."""
     if source is None or state is None:
         return
     if isinstance(source, types.MethodType):

@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.forces.registry import JOINT_FORCES
 
 RESOLVED = 0.3  # rad or m of motion per step
-STIFF = tuple(kind.parameters[0].name for kind in JOINT_FORCES)  # of a joint: what a step may not resolve
+STIFF = tuple(kind.parameters[0].name for kind in JOINT_FORCES)  # of a joint: forces that a step may not resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class Finding:
         "divergence", "failure", "energy", "step", "stop", "saturation", "velocity", "quaternion", "coupling",
         "momentum", "event".
     text : str
-        A sentence: what, how much, where it began, what to do.
+        A sentence: the irregularity, its size, where it began, and a remedy.
     joint : str or None
-        The velocity coordinate where it shows most.
+        The velocity coordinate with the largest effect.
     time : float or None
         When it began [s].
     serious : bool
@@ -57,12 +57,12 @@ def divergence(run) -> list[Finding]:
     with np.errstate(all="ignore"):
         size = np.abs(v)
         n = _start_of_growth(size.max(axis=1))
-        # The joint whose speed grows most over the next window, against what it was before.
+        # The joint whose speed grows most over the next window, relative to its largest speed before.
         soon = min(n + _window(len(v)), len(v) - 1)
         before = np.maximum(size[: n + 1].max(axis=0), 1e-3 * size[n : soon + 1].max())
         k = int(np.argmax(size[n : soon + 1].max(axis=0) / before))
         fed = _fed(run, n)
-        k = fed[0] if fed else k  # what feeds a motion is its cause, wherever it shows first
+        k = fed[0] if fed else k  # the joint at which energy enters is the cause, wherever growth shows first
         tail = v[n:, k][np.abs(v[n:, k]) > 0.0]
         flips = np.mean(tail[1:] * tail[:-1] < 0.0) if len(tail) > 2 else 0.0
         rate = (np.abs(tail[-1]) / np.abs(tail[0])) ** (1.0 / (len(tail) - 1)) if len(tail) > 1 else np.inf
@@ -88,7 +88,7 @@ def _start_of_growth(size: np.ndarray) -> int:
     n = len(size) - 1
     while n > 0 and largest[n] > 1.5 * largest[max(n - window, 0)]:
         n = max(n - window, 0)
-    # Within the last window: where it passes what came before for good.
+    # Within the last window: the last sample before the largest speed exceeds this bound.
     end = min(n + window, len(size) - 1)
     below = np.flatnonzero(largest[n : end + 1] <= 1.5 * largest[n])
     return n + int(below[-1]) if len(below) and largest[n] > 0.0 else n

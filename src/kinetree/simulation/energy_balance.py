@@ -29,7 +29,7 @@ NEGLIGIBLE = 1e-12  # of the energy exchanged: rounding, which the table leaves 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EnergyBalance:
-    """What the energy of a run did, sample by sample.
+    """Energies by kind, power and work of every source along a run, and the unexplained part.
 
     ``energy(t) - energy(0) = sum of works(t) + remainder(t)``. Powers and works are positive where energy
     enters the mechanism, so losses are negative.
@@ -46,24 +46,24 @@ class EnergyBalance:
     works : dict of str to (T,) or (T, nv) array
         Energy that entered by each source since the start [J]; by "impulses" from changes of state in an instant.
     remainder : (T,) array
-        What no source explains [J]: the error of the integrator, and of sums over samples that lie far apart.
+        The unexplained part [J]: the error of the integrator, and of sums over samples that lie far apart.
     momentum : (T, 6) array
         Of the bodies, about the world's origin: [angular; linear] [kg m^2/s, kg m/s]. Planar models have 3 columns.
     momentum_error : (T, 6) array or None
-        For mechanisms that nothing holds: momentum that neither weight nor wrenches explain. None for others: the world
-        takes any momentum.
+        For floating mechanisms: momentum not explained by weight and wrenches. None for others, which exchange momentum
+        with the world.
     quaternion_error, coupling_error : (T,) array
         Largest deviation of a quaternion's squared length from one; of a coupling.
     others : dict of str to array
         Channels of components that are no energies.
     counts : dict of str to int
-        "steps", "rejections", "evaluations", as far as they are known.
+        "steps", "rejections", "evaluations", as far as available.
     events : tuple of ImpulseEvent
         Changes of state in an instant.
     labels : tuple of str
         Names of the velocity coordinates, for the columns of powers and works.
     rounding : float
-        Energy [J] to which rounding adds up over the run: smaller ones are meaningless.
+        Bound of the accumulated rounding of energies over the run [J]: smaller ones are meaningless.
     """
 
     time: np.ndarray
@@ -92,7 +92,7 @@ class EnergyBalance:
 
     @property
     def scale(self) -> float:
-        """The energy exchanged in this run [J]: what a remainder is compared with."""
+        """The energy exchanged in this run [J], the scale of the remainder."""
         exchanged = [np.ptp(energy) for energy in self.energies.values()]
         exchanged += [np.max(np.abs(total(work)), initial=0.0) for work in self.works.values()]
         kinetic = max(np.max(self.energies[name], initial=0.0) for name in ("kinetic", "armature"))
@@ -100,7 +100,7 @@ class EnergyBalance:
 
     @property
     def negligible(self) -> float:
-        """Energy that is not worth a word [J]: rounding, of the sums or of the run."""
+        """Negligible energy [J]: rounding, of the sums or of the run."""
         return max(NEGLIGIBLE * self.scale, self.rounding)
 
     @property
@@ -224,7 +224,7 @@ def make_energy_balance(run) -> EnergyBalance:
 
 
 def _sources(run, system, now) -> dict[str, Channel]:
-    """The power of what acts: passive forces and elements, joint forces, wrenches, prescribed motions."""
+    """Power of each source: passive forces and elements, joint forces, wrenches, prescribed motions."""
     model, metadata, time, v = run.model, run.metadata, run.time, run.v
     channels = _passive_channels(run) | _element_channels(run)
     commanded, name = run.tau, "controller" if metadata.controlled else "joint forces"

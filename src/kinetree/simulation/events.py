@@ -13,7 +13,7 @@ from kinetree.simulation.components import Component, StateReset, Step
 
 
 class Events(Component):
-    """Watches for events, acts on them and keeps a list of them.
+    """Locates events, executes their actions and keeps a list of them.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Events(Component):
     Attributes
     ----------
     occurrences : list of Occurrence
-        What has happened so far.
+        The events so far.
     """
 
     name = "events"
@@ -55,11 +55,11 @@ class Events(Component):
         return StateReset(found.t, q, v, label, stop, found.v if impulses else None, x=x)
 
     def get_state(self) -> tuple:
-        """What a snapshot has to hold."""
+        """The state for snapshots."""
         return self._locator.get_state(), list(self.occurrences)
 
     def set_state(self, state: tuple) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         locator, self.occurrences = state[0], list(state[1])
         self._locator.set_state(locator)
 
@@ -122,7 +122,7 @@ def interpolated(system, step: Step, stepper, tau: Callable, f_ext: Callable) ->
 
 
 def checked_events(events) -> tuple[Events, ...]:
-    """The component that watches for these events; none for none."""
+    """The component that locates these events; none for none."""
     if isinstance(events, Event):
         return (Events(events),)
     try:

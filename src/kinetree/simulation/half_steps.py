@@ -1,4 +1,4 @@
-"""How much half steps would change a run, measured on stretches of it."""
+"""Change of a run by half steps, measured on stretches of it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ STRETCHES = 20  # of a controlled or long run: errors of one stretch do not ente
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What half steps change.
+    """Change of a run by half steps.
 
     Attributes
     ----------
     share : float
         Largest change of the velocities, as a share of the largest ones, weighted as energies are.
     entry : int
-        The velocity where it shows most.
+        The velocity with the largest change.
     time : float
-        When it first is half of that [s].
+        When the change first is half of that [s].
     stretch : float
-        How long the stretches were over which changes added up [s].
+        Length of the stretches over which changes add up [s].
     order : int
         Of the method.
     rounding : float
-        What rounding alone may change, as ``share`` is measured.
+        Bound of the change by rounding alone, in the measure of ``share``.
     """
 
     share: float
@@ -44,7 +44,7 @@ class Comparison:
 
 
 def half_steps(run, rounding, ignored) -> Comparison | None:
-    """Go along stretches of a run with its own steps and with half ones, under the recorded joint forces.
+    """Repeat stretches of a run with its own steps and with half ones, under the recorded joint forces.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def half_steps(run, rounding, ignored) -> Comparison | None:
     Notes
     -----
     Source: Hairer, Noersett, Wanner (1993), section II.4, step doubling. A run without a controller is one stretch, so
-    what the motion amplifies is seen; the corrections of a controller are not separated from the recorded forces, so
+    amplification by the motion is included; the corrections of a controller are part of the recorded forces, so
     controlled runs are cut into stretches.
     """
     metadata = run.metadata

@@ -36,7 +36,7 @@ def initial_state(model, q0, v0, seed, hard=()) -> tuple[np.ndarray, np.ndarray,
     -------
     q, v : numpy.ndarray
     notes : list of str
-        What was chosen or changed.
+        Choices and changes.
     """
     if seed is not None and q0 is not None:
         raise SimulationError("simulate: seed draws a random start, and q0 gives one; give one of them.", seed=seed)
@@ -96,12 +96,12 @@ def joined_state(model, v, x0) -> np.ndarray:
 
 
 def check_closed(model, q: np.ndarray, v: np.ndarray) -> None:
-    """Refuse a start that breaks a loop, in the user's words."""
+    """Raise an error for a start that violates a loop, in terms of q0 and v0."""
     _refuse(model, CLOSED_LOOPS, {"q": q.tolist(), "v": v.tolist()}, "the initial state (q0, v0): ")
 
 
 def _check_domains(model, q: np.ndarray, v: np.ndarray) -> None:
-    """Refuse quaternions that are not unit and couplings that do not hold, in the user's words: q0 and v0."""
+    """Raise an error for quaternions that are not unit and violated couplings, in terms of q0 and v0."""
     _refuse(model, unit_quaternions("q0"), {"q0": q.tolist()}, "")
     _refuse(model, CONSTRAINTS, {"q": q.tolist(), "v": v.tolist()}, "the initial state (q0, v0): ")
 
@@ -147,7 +147,7 @@ def _vector(model, value, name: str, size: str) -> np.ndarray:
 def _inside_limits(model, q: np.ndarray) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
     """Move bounded coordinates of a chosen position inside: to the middle of the range, or to the only finite limit.
 
-    Coupled joints follow their masters, whose range is what all of them leave.
+    Coupled joints follow their masters, whose range is the intersection of the ranges of all.
     """
     changed, followers = [], {model.joint(c.joint) for c in model.couplings}
     ranges = position_ranges(model)

@@ -28,7 +28,7 @@ class BoundInputs:
     ----------
     model : Model
     controller : callable or None
-        ``controller(t, q, v) -> tau``; see `kinetree.controllers` for what it may have besides.
+        ``controller(t, q, v) -> tau``; see `kinetree.controllers` for its optional methods.
     inputs : Inputs
         Joint forces, wrenches and a disturbance.
     components : Components
@@ -38,9 +38,9 @@ class BoundInputs:
     controlled : bool
         Whether there is a controller.
     at_steps : bool
-        Whether `begin` has to be called at the beginning of every step: something depends on the state there.
+        Whether `begin` has to be called at the beginning of every step: an input depends on the state there.
     f_ext : callable
-        ``f_ext(t)``: what the dynamics take besides the joint forces, a tuple of one (nb, 6) array, or the empty tuple
+        ``f_ext(t)``: arguments of the dynamics after the joint forces, a tuple of one (nb, 6) array, or the empty tuple
         without external wrenches; before these the time, if joints depend on it; after them the inputs of force
         elements, if there are some.
     has_wrenches, wrench_of_state : bool
@@ -48,8 +48,7 @@ class BoundInputs:
 
     Notes
     -----
-    What is called gets the state in read-only arrays, and what it returns is copied and made read-only before anybody
-    else gets it.
+    Callables get the state in read-only arrays; their results are copied and made read-only before use.
     """
 
     def __init__(self, model, controller, inputs: Inputs, components: Components) -> None:
@@ -134,7 +133,7 @@ class BoundInputs:
         return begin
 
     def compile_time_wrenches(self) -> tuple[np.ndarray, ...]:
-        """Arrays as the dynamics take them besides the joint forces, for a step that is thrown away."""
+        """Arguments of the dynamics after the joint forces, for a step that is discarded."""
         if not self.wrench_of_state:
             return self.f_ext(0.0)
         u = (np.zeros(self._nu),) if self._nu else ()
@@ -206,7 +205,7 @@ class BoundInputs:
         return np.array([np.array(self._user_disturbance(float(t)), dtype=float) for t in times])
 
     def recorded(self, t: float) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """What is recorded of a sample beside the joint forces: wrenches that depend on the state, inputs."""
+        """Recorded data of a sample beside the joint forces: wrenches that depend on the state, inputs."""
         return self.pushed, self.f_ext(t)[-1] if self._nu else None
 
     @property
@@ -234,7 +233,7 @@ class BoundInputs:
         }
 
     def set_state(self, state: dict) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._hold, self._pushed, self._u = state["hold"], state["pushed"], state["u"]
         for signal, value in zip(self._discontinuous, state["discontinuous"], strict=True):
             signal.value = value
@@ -243,7 +242,7 @@ class BoundInputs:
 
     @property
     def _sources(self) -> tuple:
-        """All that the user gave, which may have a state."""
+        """All inputs of the user that may have a state."""
         control = (getattr(source, "source", source) for *_, source in self._control)
         return self._controller, self._given, self._given_f_ext, self._user_disturbance, *control
 

@@ -19,11 +19,11 @@ from kinetree.simulation.quadrature import accumulated, entered
 
 HANDLED = (StickingFriction, HardLimits, Lock, PrescribedMotion)
 ROWS = {"friction": "dry friction", "stops": "stops", "locks": "locked joints", "motions": "prescribed motions"}
-NEAR = 1e-9  # [rad, m, per second] a start that is so close to the prescribed motion is meant to be on it
+NEAR = 1e-9  # [rad, m, per second] a start closer to the prescribed motion counts as on it
 
 
 class JointConstraints(Component):
-    """What holds joints exactly, solved together in every step.
+    """Exact constraints of joints, solved together in every step.
 
     Parameters
     ----------
@@ -53,17 +53,17 @@ class JointConstraints(Component):
 
     @property
     def locks_alone(self) -> bool:
-        """Whether nothing but locks is held, by the dynamics of the model as simulated."""
+        """Whether all constraints are locks, eliminated by the dynamics of the model as simulated."""
         return self._reduced and all(isinstance(c, Lock) for c in self.constraints)
 
     @property
     def words(self) -> str:
-        """Its constraints, in short."""
+        """Names of its constraints, for messages."""
         return ", ".join(map(str, self.constraints))
 
     @property
     def settings(self) -> str:
-        """What a snapshot must have in common: where joints are locked is part of a reduced model."""
+        """Settings that snapshots must match; a reduced model includes the positions of locked joints."""
         return f"{self.words} {self._start[self._locked_entries].tolist()}" if self._reduced else self.words
 
     def prepare(self, model):
@@ -128,7 +128,7 @@ class JointConstraints(Component):
         return list(self._log), list(self.occurrences)
 
     def set_state(self, state) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._log, self.occurrences = map(list, state)
 
     def _impacted(self, t, hit, q, before, after) -> None:
@@ -198,13 +198,13 @@ def requested(model, integrator) -> JointConstraints | None:
 
 
 def refuse_methods(asked: JointConstraints, integrator: str, events=()) -> None:
-    """Refuse what an integrator cannot do: friction and stops but for semi-implicit Euler, given motions adaptively."""
+    """Raise an error for unsupported constraints: friction and stops by most methods, motions by adaptive ones."""
     bounded = asked.friction or asked.stops
     events = (events,) if isinstance(events, Event) else events
     acting = [event for event in events if event.action is not None]
     if integrator == "adaptive" and acting:
         raise SimulationError(
-            f"simulate: {asked.words} beside event {acting[0].name!r}, whose action may move what is locked: adaptive "
+            f"simulate: {asked.words} beside event {acting[0].name!r}, whose action may move locked joints: adaptive "
             "solvers have no step that stops it again. Use an integrator with fixed steps.",
             integrator=integrator,
         )

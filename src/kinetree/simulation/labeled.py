@@ -95,7 +95,7 @@ def save_netcdf(run, path: Path, energy_balance: bool) -> None:
     dataset = dataset.rename(names).assign_attrs(kinetree=as_json(meta), session=as_json(session))
     packed = {name: {"zlib": True, "complevel": 4} for name, x in dataset.data_vars.items() if x.size > 1000}
     with replacing(path) as file:
-        memory = io.BytesIO()  # HDF5 writes to and fro, and loses the system's error of a full disk
+        memory = io.BytesIO()  # HDF5 writes at changing positions, and discards the system's error of a full disk
         dataset.to_netcdf(memory, engine="h5netcdf", encoding=packed)
         file.write(memory.getbuffer())
 

@@ -51,7 +51,7 @@ class LoopForces(Component):
         return list(self._log)
 
     def set_state(self, state) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._log = list(state)
 
     def channels(self, run) -> dict[str, Channel]:

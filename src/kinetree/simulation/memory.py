@@ -1,4 +1,4 @@
-"""How much memory a run will take, and how much there is: found out before, not by being killed."""
+"""Memory that a run needs and memory available, compared before the run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kinetree.errors import MemoryLimitError
 
 LEAST = 2**26  # bytes, from which on the free memory is checked
 
-_GROUPS = (  # the limit of this process's group, what it uses, and the file that says how much of that is cache
+_GROUPS = (  # files with the limit of this process's group, its use, and the part of it that is cache
     ("memory.max", "memory.current", "memory.stat", "file"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_cache"),
 )
 
 
 def available_memory() -> float:
-    """What new arrays may take [bytes]: of the machine, the container and the limits of the process.
+    """Memory available for new arrays [bytes], by the machine, the container and the limits of the process.
 
     Infinite where the system does not report it.
     """
@@ -60,7 +60,7 @@ def _of_process() -> float:
 
 
 def sample_bytes(model, wrenches: bool, wrench_of_state: bool) -> int:
-    """What a sample of a simulation takes at the most: where the trajectory is made of the record [bytes].
+    """Largest memory for a sample of a simulation, while the trajectory is made of the record [bytes].
 
     Then there are the record, its copy, and this with the last state; accelerations, energies, forces.
     """
@@ -69,18 +69,18 @@ def sample_bytes(model, wrenches: bool, wrench_of_state: bool) -> int:
 
 
 def check_room(what: str, count: float, each: float, advice: Callable[[int], str]) -> None:
-    """Refuse what does not fit into memory.
+    """Raise an error for arrays that do not fit into memory.
 
     Parameters
     ----------
     what : str
         Opens the message: "simulate: the samples of 10 s".
     count : float
-        How many there will be.
+        Number of items.
     each : float
-        What each takes [bytes].
+        Size of each [bytes].
     advice : callable
-        ``advice(times)``: what to change, so that there are so many times fewer.
+        ``advice(times)``: a remedy that divides the count by ``times``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Motors of a model in a simulation: what they deliver of the commands, their lag, and their part in the balance."""
+"""Motors of a model in a simulation: applied forces of the commands, lag, and entries of the energy balance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of a simulation that belong together: what acts on the mechanism, what is recorded, where a run is kept."""
+"""Options of a simulation: inputs of the mechanism, recorded samples, checkpoint files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ A_TIME = "a positive time in seconds"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """What acts on a mechanism beside its controller.
+    """Inputs of a mechanism beside its controller.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A file that keeps the state of a run while it lasts, so that the run can go on after its process has died.
+    """A file with the state of a run in progress, from which the run continues after its process has ended.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a model and the settings of a run make, before anything acts on it: the start, the method, stops, notes."""
+"""The plan of a run, from its model and settings without inputs: the start, the method, stops, notes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Plan:
         A fixed-step method, or `Adaptive`.
     notes : tuple of str
     steps_per_second : float
-        What an explicit adaptive method needs at least; 0 if few.
+        Lower bound for an explicit adaptive method; 0 if few.
     components : Components
     constraints : JointConstraints or None
     digests : tuple of str
@@ -117,7 +117,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
 
 
 def _bytes(x):
-    """A start as what can be compared; where it is no array, something that equals nothing."""
+    """A start in comparable form; an object that is equal to no other where it is no array."""
     try:
         array = np.asarray(x, dtype=float)
     except (TypeError, ValueError):

@@ -29,7 +29,7 @@ class Progress:
         self._next = time.perf_counter() + (0.0 if show else SHOW_AFTER)
 
     def tick(self, done: float, note: str = "") -> None:
-        """Report the simulated time [s] or the steps that are done, and how things stand."""
+        """Report the simulated time [s] or the number of completed steps, with a note."""
         if self._show and (now := time.perf_counter()) >= self._next:
             self._next = now + 0.1
             self._update(done, note)

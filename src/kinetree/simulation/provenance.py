@@ -1,4 +1,4 @@
-"""Where a run comes from: the version, the robot and the seed that make it what it is, and the session that made it."""
+"""Provenance of a run: the version, the robot and the seed that determine it, and the session that computed it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kinetree.once import once
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Where and when a run was made: what differs between equal runs.
+    """Where and when a run was made: data in which equal runs differ.
 
     Attributes
     ----------
     date : str
-        When it began, in coordinated universal time, as in ISO 8601; empty if it is not known.
+        When it began, in coordinated universal time, as in ISO 8601; empty if unknown.
     machine, system : str
         The name of the computer; its operating system and processor.
     python, numpy : str
@@ -35,7 +35,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a run comes from; what is not known is empty.
+    """Provenance of a run; unknown fields are empty.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def this_session() -> Session:
 
 
 def provenance(digest: str, simulated_digest: str, seed: int | None, session: Session) -> Provenance:
-    """Where a run comes from."""
+    """The provenance of a run."""
     return Provenance(_version(), digest, simulated_digest, None if seed is None else int(seed), session)
 
 

@@ -1,4 +1,4 @@
-"""Sums over samples: the integral of a power that is known at the samples only, and energy that enters at instants."""
+"""Sums over samples: the integral of a power given at the samples only, and energy that enters at instants."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ from kinetree.simulation.limits import bounded_coordinates
 from kinetree.simulation.quadrature import accumulated, total
 from kinetree.simulation.rounding import EPS, rounding
 
-UNEXPLAINED = 0.01  # of the energy exchanged: less is not worth a word
+UNEXPLAINED = 0.01  # of the energy exchanged: less is not reported
 QUATERNION = 1e-9  # of a quaternion's squared length
-COUPLING = 1e-6  # [rad or m], what calls refuse
+COUPLING = 1e-6  # [rad or m], the tolerance of algorithms
 MOMENTUM = 1e-3  # of the largest momentum
-COARSE = 1e-2  # what half steps may change, relative to the motion
+COARSE = 1e-2  # tolerated change by half steps, relative to the motion
 SATURATED = 0.05  # of the samples
 DOUBTED = 10.0  # times the difference of sums over all samples and over every second one
 STILL = 1e-6  # of the largest speed: a mechanism that moves no faster is at rest
@@ -49,7 +49,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing serious was found."""
+        """Whether no finding is serious."""
         return not any(finding.serious for finding in self.findings)
 
     def __str__(self) -> str:
@@ -94,8 +94,8 @@ def make_report(run) -> Report:
 def _energy(run, balance, noise):
     """Energy without a source, beyond a share of the energy exchanged.
 
-    What steps lose while a joint is on its soft stop is the stop's, as far as its damper loses as much; and what sums
-    over the samples may be off by is nobody's.
+    Losses of steps while a joint is on its soft stop count as the stop's, up to the loss of its damper; errors of sums
+    over the samples are excluded.
     """
     scale, remainder = balance.scale, balance.remainder - _lost_at_stops(balance)
     off, least = np.abs(remainder), max(UNEXPLAINED * scale, noise.energy)
@@ -127,7 +127,7 @@ def _energy(run, balance, noise):
 
 
 def _lost_at_stops(balance) -> np.ndarray:
-    """What steps lost beyond their sources while stops took energy, as far as these did; since the start, (T,) [J]."""
+    """Unexplained losses while stops took energy, up to the energy that they took; since the start, (T,) [J]."""
     if "stops" not in balance.energies or "stops" not in balance.works:
         return np.zeros(len(balance.time))
     taken = np.minimum(np.diff(total(balance.works["stops"])), 0.0)
@@ -136,11 +136,11 @@ def _lost_at_stops(balance) -> np.ndarray:
 
 
 def _doubt(run, balance) -> tuple[np.ndarray, str]:
-    """What works that are sums over samples may be off by since the start, (T,) [J], and the source of most of it.
+    """Error bound of works that are sums over samples, since the start, (T,) [J], and the source of most of it.
 
     Two measures: the difference of the sums over all samples and over every second one; and, where there are steps
-    between the samples, the work of what the velocities change beyond the accelerations at the samples, which a force
-    that comes and goes between them leaves behind.
+    between the samples, the work of changes of velocity that the accelerations at the samples do not explain, due to
+    forces that act between them only.
     """
     time, found = balance.time, {}
     for name, power in balance.powers.items():
@@ -169,7 +169,7 @@ def _least_explained(run, n: int) -> int:
 
 
 def _unexplained_velocities(run, window: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """From each sample to the next: the speed, what the velocities change beyond their accelerations; the inertias."""
+    """Between samples: speeds, and changes of velocity not explained by the accelerations; the inertias."""
     v, a, t = run.v[window], run.a[window], run.time[window]
     defect = np.abs(np.diff(v, axis=0) - 0.5 * np.diff(t)[:, None] * (a[1:] + a[:-1]))
     n = (window.start or 0) + len(t) // 2
@@ -217,7 +217,7 @@ def _stops(run, balance, noise):
 
 
 def _saturation(run, balance, noise):
-    """Joint forces that are at the same largest value again and again, or beyond what the motor can give."""
+    """Joint forces that are at the same largest value repeatedly, or beyond the limit of the motor."""
     limits = np.asarray(run.model.effort_limit, dtype=float)
     # At rest a force that stays is no limit: only samples before the motion has ended count.
     speed = np.maximum.accumulate(np.abs(run.v).max(axis=1, initial=0.0)[::-1])[::-1]
@@ -261,7 +261,7 @@ def _speed(run, balance, noise):
 
 
 def _manifold(run, balance, noise):
-    """Quaternions off unit length, couplings that came apart."""
+    """Quaternions off unit length, violated couplings."""
     for kind, error, most, what in (
         ("quaternion", balance.quaternion_error, QUATERNION, "the squared length of a quaternion is off by"),
         (

@@ -48,17 +48,17 @@ class Rollout:
     Parameters
     ----------
     model : Model
-        The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
+        The mechanism with its springs, damping, dry friction, limits and couplings.
     integrator : str or object
         A fixed-step method of `simulate`, or "auto" as there: the kernel is one whole step, as `semi_implicit_step` or
-        `rk4_step`. Methods with many stages take their time to compile: one forward dynamics for each. Where dt decides
-        what "auto" takes, this is in ``notes``; other parameters change nothing in the choice.
+        `rk4_step`. Methods with many stages compile slowly: one forward dynamics for each. Where the
+        choice of "auto" depends on dt, this is in ``notes``; it does not depend on other parameters.
     checks : bool
         Whether states that are not finite, or no states of this model, end the call with an error. Without checks NaN
-        goes through to every result that depends on it, and other rollouts of the batch are not concerned.
+        propagates to every result that depends on it; other rollouts of the batch are not affected.
     threads : int, optional
-        The most threads that share the states; default all cores, or what the environment variable
-        KINETREE_NUM_THREADS. Results are the same bits for any number.
+        The most threads that share the states; default the environment variable
+        KINETREE_NUM_THREADS, else all cores. Results are the same bits for any number.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Rollout:
     checks : bool
     threads : int or None
     notes : tuple of str
-        What to be careful about: bodies that nothing keeps from passing through each other.
+        Warnings, such as bodies that pass through each other.
 
     Notes
     -----
@@ -249,7 +249,7 @@ class Rollout:
             shown = ", ".join(f"{name}: {shape}" for name, shape in leading.items() if shape)
             raise ShapeError(
                 f"rollout: the leading axes do not broadcast together ({shown}; {steps} steps). tau is (..., T, nv) "
-                "and f_ext (..., T, nb, 6), or without the axis of time for what is constant.",
+                "and f_ext (..., T, nb, 6), or without the axis of time for constants.",
                 leading=leading,
             ) from None
         state.setdefault("v0", np.zeros(model.nv, kind))
@@ -398,7 +398,7 @@ def rollout(
     Parameters
     ----------
     model : Model
-        The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
+        The mechanism with its springs, damping, dry friction, limits and couplings.
     q0 : (..., nq) array
         Positions at the start [rad or m; quaternions unit, (w, x, y, z)].
     v0 : (..., nv) array or None

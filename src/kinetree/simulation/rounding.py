@@ -53,7 +53,7 @@ def rounding(run, energies) -> Rounding:
     Notes
     -----
     Every step rounds the energies, and the forces that balance in a mechanism at rest: weights, springs, wrenches and
-    what the joints are given. With N steps of h, eps the rounding unit and F the largest of these forces, not less than
+    given joint forces. With N steps of h, eps the rounding unit and F the largest of these forces, not less than
     the weight of all bodies, which bearings support where joints do not, energies are off by ``N eps (E + F x)`` at
     most, x the largest position or 1 rad or m, velocities by ``N eps (h F / M_kk + v)``, and momenta by ``N eps (h F +
     p)``. A velocity that moves nothing by a unit in its last place over the whole run is rounding as well.

@@ -21,7 +21,7 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 class Header(NamedTuple):
-    """What an array will be."""
+    """Shape and type of an array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -44,7 +44,7 @@ def foreign(path: Path, why) -> FileFormatError:
 
 @contextmanager
 def reading(path: Path, mode: str = "rb", **options):
-    """Open a file; whatever its decoders make of damaged content is an error that names it.
+    """Open a file; any error of its decoders with damaged content becomes one that names the file.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a file of a run holds: the settings and arrays of a run, their kinds and shapes, and a run made of them."""
+"""Content of a file of a run: settings and arrays, their kinds and shapes, and a run made of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATES = ("time", "q", "v")
 EVENT_ARRAYS = ("q", "v", "q_after", "v_after")
 
 # Kinds: a type; a tuple of alternatives; [of each entry]; {name: of its value}, "?" behind names that may be missing
-# and the type str for any name. Tables are named as what they are written from and read into.
+# and the type str for any name. Names of tables are those of the objects that they are written from and read into.
 _TEXTS, _NUMBERS, _COUNTS = [str], [float], {str: int}
 SETTINGS = {"model_name": str, "integrator": str, "dt": float, "steps": (int, None), "notes": _TEXTS}
 METADATA = {
@@ -56,7 +56,7 @@ _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true o
 
 
 def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray]]:
-    """What a file holds: settings, the session, and arrays by name; equal runs differ in the session only.
+    """Content of a file: settings, the session, and arrays by name; equal runs differ in the session only.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray
     Returns
     -------
     meta, session : dict
-        Plain data for JSON, as ``META`` and ``SESSION`` have it.
+        Plain data for JSON, of the kinds in ``META`` and ``SESSION``.
     arrays : dict of str to numpy.ndarray
     """
     metadata = run.metadata
@@ -104,7 +104,7 @@ def _parts(source, names) -> dict:
 
 
 def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]) -> dict:
-    """The arguments of a `Trajectory` from what `content` gave; there is no model."""
+    """The arguments of a `Trajectory` from the result of `content`; there is no model."""
     arrays = {name: frozen(np.ascontiguousarray(x)) for name, x in arrays.items()}
     about, session = dict(meta["metadata"]), dict(session)
     about |= {name: arrays[f"metadata.{name}"] for name in ACTING if f"metadata.{name}" in arrays}
@@ -157,16 +157,16 @@ def _balance(about: dict, arrays: dict[str, np.ndarray], impulses: tuple) -> Ene
 
 
 def check_kinds(path: Path, value, kind, where: str) -> None:
-    """Refuse plain data that is not of a kind, as in ``META``.
+    """Raise an error for plain data that is not of a kind, as in ``META``.
 
     Parameters
     ----------
     path : Path
     value : object
-        What a file holds.
+        Content of a file.
     kind : object
     where : str
-        What it is called there.
+        Its name in the file.
     """
     if isinstance(kind, tuple):
         if not any(_is_of(value, one) for one in kind):
@@ -207,7 +207,7 @@ def _shown(value) -> str:
 
 
 def check_settings(path: Path, meta: dict, session: dict) -> None:
-    """Refuse settings that are not those of a run."""
+    """Raise an error for settings that are not those of a run."""
     check_kinds(path, meta, META, "the settings")
     check_kinds(path, session, SESSION, "the session")
     settings, c, metadata = meta["settings"], meta["coordinates"], meta["metadata"]
@@ -235,9 +235,9 @@ def expected_arrays(path: Path, meta: dict, headers: dict[str, Header]) -> list[
     ----------
     path : Path
     meta : dict
-        As `check_settings` let it pass.
+        Checked by `check_settings`.
     headers : dict of str to Header
-        What is in the file.
+        Of the arrays in the file.
     """
     columns = {"": ()} | {axis: (len(meta["coordinates"][f"{axis}_labels"]),) for axis in ("position", "velocity")}
     samples = headers["time"].shape[:1] if "time" in headers else ()

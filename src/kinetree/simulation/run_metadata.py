@@ -33,13 +33,13 @@ class RunMetadata:
     impulses : tuple of ImpulseEvent
         Changes of state in an instant.
     counts : dict
-        Steps, rejected steps, evaluations of the dynamics: as far as they are known.
+        Steps, rejected steps, evaluations of the dynamics: as far as available.
     components : tuple
         The components of the run, which have channels of their own.
     failed : str
         Why the run could not go on; empty if it could.
     interrupted : str
-        What ended the run before its time, if that was not the motion: Ctrl-C, an error in the user's code.
+        Why the run was interrupted, if not by the motion: Ctrl-C, an error in the user's code.
     kept : dict
         Results computed from these data, once.
     """

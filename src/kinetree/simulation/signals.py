@@ -1,7 +1,7 @@
 """Signals in time: disturbances of the joints and pushes on bodies. Each is a function of time alone.
 
 The noise, too: its value in an interval is drawn by a counter-based generator from the seed and the number of the
-interval, so nothing has to be remembered, no order of calls matters, and runs agree to the bit.
+interval, so there is no state, the order of calls does not matter, and runs agree to the bit.
 """
 
 from __future__ import annotations

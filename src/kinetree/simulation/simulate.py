@@ -32,7 +32,7 @@ def simulate(
     Parameters
     ----------
     model : Model
-        The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
+        The mechanism with its springs, damping, dry friction, limits and couplings.
     q0 : (nq,) array_like or str, optional
         Initial positions [rad or m; quaternions unit, (w, x, y, z)], or the name of one of ``model.keyframes``.
         Default: the keyframe "initial" if the model's file gave one, else ``model.neutral()``, put inside the limits.
@@ -58,20 +58,20 @@ def simulate(
         ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
         once per step and its value is constant over the step. With "adaptive" it is evaluated continuously, as often as
         the solver needs, and must depend on its arguments only, unless it has a rate of its own:
-        ``kt.controllers.Sampled(controller, sample_time)``, and ``Delayed(controller, delay)`` for late ones. An object
+        ``kt.controllers.Sampled(controller, sample_time)``, and ``Delayed(controller, delay)`` for delays. An object
         with ``reset()`` is reset before the run.
     inputs : Inputs, optional
-        What acts beside the controller: joint forces, wrenches on bodies, a disturbance, inputs of force elements.
+        Other inputs: joint forces, wrenches on bodies, a disturbance, inputs of force elements.
     record : Record, optional
         Which states are recorded; default all.
     checkpoint : Checkpoint, optional
-        A file that keeps the state of the run while it lasts. If it exists, the run goes on from there, to the same
+        A file that keeps the state of the run while it lasts. If it exists, the run continues from there, to the same
         bits; it is removed when the run is complete.
     events : sequence of Event, optional
         Events to locate: zeros of functions of time and state, which may end the run or change its state. The
         trajectory has them as ``run.events``; see `Event`.
     components : sequence
-        What else takes part: motors, stiction, events; see `kinetree.simulation.components`.
+        Additional components: motors, stiction, events; see `kinetree.simulation.components`.
     seed : int, optional
         Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
     progress : bool, optional
@@ -86,7 +86,7 @@ def simulate(
     Raises
     ------
     SimulationError
-        The motion is no longer finite, the solver cannot go on, or the controller's value is unusable; names the time.
+        The motion is no longer finite, the solver stops, or the controller's value is invalid; names the time.
         ``error.trajectory`` is the run up to there.
     LimitError
         The initial position is farther outside a limit than soft stops deflect, 0.2 rad or m, or those of the model.
@@ -99,9 +99,9 @@ def simulate(
     -----
     How to choose an integrator:
 
-    - "semi_implicit" for robots as they are, with stiff joints, stops, friction and digital controllers: no joint
-      damping, spring or friction makes it unstable. It is of order 1: the error is proportional to dt, and what should
-      be conserved is so only to that order (a tumbling quadruped loses up to 0.5 % of its momentum in a second at
+    - "semi_implicit" for robots with stiff joints, stops, friction and digital controllers: no joint
+      damping, spring or friction makes it unstable. It is of order 1: the error is proportional to dt, and conserved
+      quantities are constant only to that order (a tumbling quadruped loses up to 0.5 % of its momentum in a second at
       1 ms). Halve dt to see the error.
     - "rk4" for smooth conservative motions: order 4, explicit. Stiff springs, stops and damping must be resolved by dt.
     - "adaptive" for accuracy: reference solutions to the tolerances. "dop853" is for smooth motions; "LSODA" and

@@ -1,4 +1,4 @@
-"""A simulation as an object: it goes on step by step, is saved, taken up again, and read at any time."""
+"""A simulation as an object: advanced step by step, saved, restored, and read at any time."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from kinetree.simulation.run_metadata import RunMetadata
 from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulation.trajectory import Trajectory
 
-GROWN = 1e3  # a state that is so many times larger than at the start runs away
-USABLE = 1e12  # [rad, m, per second] beyond that, an angle has no digit left that means anything
+GROWN = 1e3  # growth of the state since the start that counts as divergence
+USABLE = 1e12  # [rad, m, per second] beyond that, no digit of an angle is significant
 
 
 class Simulation:
-    """A simulation that goes on as far as one likes.
+    """A simulation that is advanced step by step or for given durations.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Simulation:
     model : Model
         The model as simulated, with the stops that were added.
     notes : tuple of str
-        What was chosen or added.
+        Choices and additions.
     system : System
         The compiled functions of the model.
 
@@ -213,7 +213,7 @@ class Simulation:
         MemoryLimitError
             The samples would not fit into memory.
         KeyboardInterrupt, Exception
-            Ctrl-C, and what the user's own code raises, come through with ``error.trajectory``, too.
+            Ctrl-C and errors of the user's own code are raised with ``error.trajectory``, too.
         """
         end = self.time + number("simulate: duration", duration, A_TIME, above=0.0)
         if self._plan.steps_per_second:
@@ -337,7 +337,7 @@ class Simulation:
         return not (hasattr(self._stepper, "reset") or hasattr(self._stepper, "get_state"))
 
     def shortened(self, step: Step, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Where the method itself comes to if a step that was just made ends at an earlier time [s]."""
+        """State of the method itself if the step just made ends at an earlier time [s]."""
         inputs, h, (_, q, w) = self._inputs, t - step.t0, step.ends[0]
         if self._stepper is not None:
             return self._stepper.step(step.t0, h, q, w, inputs.hold_function(), inputs.f_ext)
@@ -356,7 +356,7 @@ class Simulation:
 
     @checked(record=a_truth_value)
     def save(self, record: bool = True) -> Snapshot:
-        """All that the run needs to go on from here to the same bits.
+        """The complete state of the run, from which it continues to the same bits.
 
         Parameters
         ----------
@@ -443,7 +443,7 @@ class Simulation:
         Parameters
         ----------
         end : float, optional
-            What to call the last instant [s], if that is not the time to the last bit.
+            Label of the last instant [s], where it differs from the time by rounding.
         """
         try:
             self._ask()
@@ -518,7 +518,7 @@ class Simulation:
         return float(sum(self.system.energies(q, v, model_time(self.model, t)).values()))
 
     def _compile_ahead(self) -> None:
-        """Compile before the clock starts, by one step that is thrown away: the wall time is that of the motion."""
+        """Compile before the clock starts, by one step that is discarded: the wall time is that of the motion."""
         state, system, rest = self._run_state, self.system, np.zeros(self.model.nv)
         wrenches = self._inputs.compile_time_wrenches()
         system.function("normalize")(state.q)
@@ -548,7 +548,7 @@ class Simulation:
         return self._with_trajectory(error, diverged=True)
 
     def _keep(self, error: BaseException) -> None:
-        """Give an error that is not about the motion the run up to there."""
+        """Attach the run so far to an error that is not one of the motion."""
         self._stop_clock()
         step_loop.keep_run(error, self._run_state, self._record, self._trajectory)
 
@@ -564,7 +564,7 @@ class Simulation:
             try:
                 error.trajectory = self._trajectory(last=False, failed=error.message) if record.rows else None
             except SingularityError as singular:
-                if size[record.rows - 1] < GROWN * max(1.0, size[0]):  # this is why; else what became of the motion
+                if size[record.rows - 1] < GROWN * max(1.0, size[0]):  # the cause; else a consequence of the motion
                     error = singular
                 error.trajectory = self._trajectory(last=False, checks=False, failed=error.message)
             found = divergence(error.trajectory) if diverged and record.rows else []

@@ -19,7 +19,7 @@ HEADER = b"kinetree snapshot 1\n"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Snapshot:
-    """Everything that a simulation needs to go on.
+    """The complete state of a simulation.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Snapshot:
     x : (nx,) array
         Internal states of force elements [as the elements define them].
     settings : dict
-        What the simulation that takes it up must have in common: model, integrator, step.
+        Settings that a simulation must match to be restored: model, integrator, step.
     run_state : tuple
         Origin of the time, steps since then, steps in all, and whether the controller was called for this instant.
     inputs, stepper, components : object

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.integrators.trials import is_sane
 from kinetree.simulation.components import ImpulseEvent, Step
 
-CHECK_EVERY = 64  # steps between checks of the state where nothing else reads it: too rare to cost time
+CHECK_EVERY = 64  # steps between checks of the state where nothing else reads it: rare, so of negligible cost
 LEAST_ROWS = 64  # of a record, once there is one
 TIME_TOLERANCE = 1e-6  # of a step: a shorter remainder is rounding
 
@@ -50,7 +50,7 @@ class RunState:
         self.origin, self.n, self.q, self.v = float(t), 0, q, v
 
     def whole_steps(self, end: float) -> tuple[int, float]:
-        """How many steps fit before ``end``, and what is left [s]: zero if that is rounding."""
+        """Number of whole steps before ``end``, and the remainder [s]: zero if that is rounding."""
         steps = (end - self.time) / self.dt
         whole = round(steps)
         if abs(steps - whole) <= TIME_TOLERANCE:
@@ -115,7 +115,7 @@ class Recorder:
         return {name: getattr(self, name)[: self.rows].copy() for name in self._columns}
 
     def set_state(self, state: dict[str, np.ndarray] | None) -> None:
-        """Take up what `get_state` gave; None for no rows."""
+        """Restore a state of `get_state`; None for no rows."""
         if state is None:
             self.rows = 0
             return
@@ -129,9 +129,9 @@ class NotFiniteState(Exception):
 
 
 def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, project, tick) -> None:
-    """Whole steps, in which nothing happens but the controller.
+    """Whole steps without events, impacts or sampling times; the controller is called at each.
 
-    This loop is what a step costs beyond its arithmetic, so it keeps its names local. A controller never sees a state
+    This loop is the overhead of a step beyond its arithmetic, so it uses local names. A controller never sees a state
     that is not finite: with one, every state is checked. Without, every 64th, and the steps before a bad one are
     made again to find the first; not of multistep methods, or whose sums in NumPy would warn.
 
@@ -284,7 +284,7 @@ def no_tick(t: float) -> None:
 
 
 def projection(system):
-    """Remove what rounding accumulates off the manifold: quaternion lengths and coupling residuals."""
+    """Remove rounding errors off the manifold: errors of quaternion lengths and coupling residuals."""
     normalize = system.function("normalize")
     if not system.model.couplings:
         return lambda q, v: (normalize(q), v)
@@ -298,7 +298,7 @@ def projection(system):
 
 
 def keep_run(error: BaseException, state, record, trajectory: Callable) -> None:
-    """Give an error the run up to there, as ``error.trajectory``; None if there is nothing of it.
+    """Attach the run so far to an error, as ``error.trajectory``; None without samples.
 
     Parameters
     ----------

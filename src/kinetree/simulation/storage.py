@@ -47,7 +47,7 @@ def save(trajectory, path, energy_balance: bool | None = None) -> Path:
 
 
 def check_suffix(path) -> None:
-    """Refuse a path that `save` would refuse: by its suffix, or for want of a package.
+    """Raise the error of `save` for a path: by its suffix, or for a missing package.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def load(path, model=None):
 
 
 def check_version(path: Path, written: object) -> None:
-    """Refuse a file that holds something else, or that another version wrote."""
+    """Raise an error for a file with other content, or of another version."""
     if written == FORMAT:
         return
     found = re.fullmatch(r"kinetree trajectory (\d+)", str(written))
@@ -136,7 +136,7 @@ def with_model(run, model, path: Path, stops: dict | None = None):
     if any(digests) and not {given, fingerprint(model)} & set(digests):
         note = (
             f"{path.name} was loaded with a model of other numbers than the one simulated (digest {given}, of the run "
-            f"{digests[0]}): what is computed from it is not of this run"
+            f"{digests[0]}): results computed from it do not belong to this run"
         )
         run = replace(run, notes=(*run.notes, note))
     return replace(run, model=model, coordinates=own)

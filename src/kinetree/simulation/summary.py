@@ -1,4 +1,4 @@
-"""A run in a few rows, for the command line: settings, where its energy went, notes."""
+"""A run in a few rows, for the command line: settings, energy balance, notes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def summary_rows(run, model, robot: str, written: list[Path]) -> list[tuple[str,
     model : Model
         As it was loaded.
     robot : str
-        What the user calls it.
+        Name given by the user.
     written : list of Path
         Files that were made.
     """
@@ -59,7 +59,7 @@ def _is_at_rest(run) -> bool:
 
 
 def _energy_rows(run) -> list[tuple[str, str]]:
-    """A drift where energy should be conserved; else the work done, and what the joints dissipated."""
+    """A drift where energy should be conserved; else the work done, and the energy dissipated by joints."""
     if _is_at_rest(run):
         return []
     balance = energy_summary(run)

@@ -49,7 +49,7 @@ def save_csv(trajectory, path: Path) -> None:
 
 
 def load_csv(path: Path):
-    """The trajectory of a csv file: arrays, labels and units; what no column holds is not known.
+    """The trajectory of a csv file: arrays, labels and units; fields without a column are unknown.
 
     The name of the run is that of the file; joints are guessed from labels such as "base.x" until a model is given.
     """

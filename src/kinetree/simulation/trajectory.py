@@ -44,9 +44,9 @@ class Trajectory:
     wall_time : float
         Time that the run took [s].
     notes : tuple of str
-        What the simulation chose or added: soft stops, another start.
+        Choices and additions of the simulation: soft stops, another start.
     events : tuple of Occurrence
-        What happened, in the order of time.
+        Events in the order of time.
     model : Model or None
         The model as simulated; it is not saved in files.
     metadata : RunMetadata
@@ -157,7 +157,7 @@ class Trajectory:
         Returns
         -------
         Report
-            It prints as text; ``report.findings`` has the parts, ``report.ok`` whether there are none that matter.
+            It prints as text; ``report.findings`` has the parts, ``report.ok`` whether none is serious.
         """
         if "report" not in self.metadata.kept:
             from kinetree.simulation.report import make_report
@@ -267,7 +267,7 @@ class Trajectory:
         return plot_power(self, joints=joints, path=path, show=show)
 
     def plot_energy_balance(self, path=None, show: bool = False):
-        """Draw energy by kind, the work of every source and what none explains; arguments as for `plot`."""
+        """Draw energy by kind, the work of every source and the unexplained part; arguments as for `plot`."""
         from kinetree.viz.run_plots import plot_energy_balance
 
         return plot_energy_balance(self, path=path, show=show)
@@ -279,7 +279,7 @@ class Trajectory:
         """All channels by name, with units, labels and descriptions: a mapping of str to `Quantity`.
 
         States and energies; with the model the entries of the energy balance, and of each frame "tool.position" and
-        its like; what `with_channel` added.
+        its like; channels added by `with_channel`.
         """
         from kinetree.simulation.channels import Channels
 
@@ -287,7 +287,7 @@ class Trajectory:
 
     @checked(name=arguments.a_name, unit=arguments.a_name, description=arguments.a_name, labels=arguments.some_names)
     def with_channel(self, name: str, values, unit: str, description: str = "", labels=None) -> Trajectory:
-        """The same run with a channel of one's own, which goes where the run goes: slices, files, tables.
+        """The same run with an additional channel, which slices, files and tables of the run include.
 
         Parameters
         ----------
@@ -386,7 +386,7 @@ class Trajectory:
     @staticmethod
     @checked(runs=arguments.several(a_run), tolerance=arguments.a_number_not_negative)
     def concatenate(runs, tolerance: float = 1e-6) -> Trajectory:
-        """One run out of arguments.several, each of which begins in the state where the one before ends.
+        """One run out of several, each of which begins in the state where the one before ends.
 
         Parameters
         ----------
@@ -410,7 +410,7 @@ class Trajectory:
 
     @checked(other=a_run, tolerance=arguments.a_number_not_negative, joints=arguments.some_names)
     def compare(self, other: Trajectory, tolerance: float = 1e-6, joints=None):
-        """How far another run is from this one, joint by joint, and where the two part.
+        """Differences of another run from this one, joint by joint, and where they begin.
 
         Parameters
         ----------
