@@ -58,7 +58,7 @@ Density = Annotated[float | None, _option("Of --inertia-from [kg/m^3].", default
 
 Choices = dict[str, tuple]  # from an algorithm as the user wrote it to its declaration and its own options
 Load = Callable[[], object]
-"""Stands for the robot and the options of loading it; commands call it."""
+"""Loader of the robot with the options of the command; commands call it."""
 
 
 def _load(

@@ -105,7 +105,7 @@ def inertia_from_geometry(
 
     Notes
     -----
-    Links that fixed joints weld to a body belong to it, shapes and mass, which is replaced with the rest. A moving
+    Links that fixed joints weld to a body are part of it: their shapes count, and their mass is replaced too. A moving
     body without any inertia cannot be built at all, so files of such robots get theirs while they are read
     (`inertia_of_shapes`). Overlapping shapes count twice, see `body_mass_properties`.
 

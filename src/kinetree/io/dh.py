@@ -222,7 +222,7 @@ def dh(table, convention: str | None = None, *, name: str | None = None, base=No
     name : str, optional
         Name of the model; "dh" by default.
     base, tool : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-        Where frame 0 is in the world, and where the tool is in the last frame [m, rad]. Featherstone's d_0 and theta_0
+        Pose of frame 0 in the world, and of the tool in the last frame [m, rad]. Featherstone's d_0 and theta_0
         are ``base=((0, 0, d0), (0, 0, theta0))``.
     gravity : (3,) array, optional
         In world coordinates [m/s^2].
@@ -251,7 +251,7 @@ def dh(table, convention: str | None = None, *, name: str | None = None, base=No
 
     See Also
     --------
-    to_dh : the way back.
+    to_dh : the inverse.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Untrusted files are read in a child process, with limits of time and memory.
 
 MuJoCo's compiler and the readers of meshes are libraries in C: a file may make them crash, run for ever or fill the
-memory, and no exception could be raised. In a child only the child ends. It is no sandbox: the child has the rights of
+memory, and no exception could be raised. In a child, only the child ends. It is no sandbox: the child has the rights of
 its user.
 
 A child is a fresh interpreter that waits for one call after the other, so that a folder of files costs one start (half
@@ -66,7 +66,7 @@ class Isolation:
 
 
 class ChildFailed(Exception):
-    """A child was ended, or ended itself, before it had a result.
+    """A child ended, or was ended, before it had a result.
 
     Parameters
     ----------
@@ -257,13 +257,13 @@ def _receive(pipe) -> bytes | None:
 
 
 def serve(module: str) -> None:
-    """Answer the requests of the parent, which are for a module, until it closes the pipe or has none for a while."""
+    """Process the requests of the parent, which are for a module, until it closes the pipe or has none for a while."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, who ends this process
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of libraries is kept apart from responses
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    importlib.import_module(module)  # so that no request pays for it
+    importlib.import_module(module)  # so that no request includes its time
     _send(answers, b"")
     while _wait_for(requests) and (request := _receive(requests)) is not None:
         _send(answers, _answer(request))

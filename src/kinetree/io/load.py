@@ -58,7 +58,7 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
         If a bare name is neither a file nor a shipped robot, or an option is none of the format's; the message lists
         those that exist.
     UnsupportedError
-        If the file is in a format that kinetree does not read, or holds physics that a model cannot.
+        If the file is in a format that kinetree does not read, or has physics that a model does not support.
     FileFormatError
         If the file breaks its format; the message opens with file and line. With ``isolate``: or if reading it
         crashes, or takes too long or too much memory.

@@ -1,6 +1,6 @@
 """Paths of a robot's mesh files: package://, model://, file:// and plain names, as paths or reasons for a miss.
 
-Only paths are computed here; no mesh is opened. A mesh that is not found costs a picture, never physics.
+Only paths are computed here; no mesh is opened. A mesh that is not found affects pictures, never physics.
 
 Files within reach of a name:
 
@@ -49,9 +49,9 @@ class MeshPath:
     path : Path or None
         An existing regular file, absolute; None if there is none.
     reason : str
-        Why there is none, with the folders that were searched; the end of a sentence "mesh '...' not found: ".
+        The reason for a miss, with the folders that were searched; the end of a sentence "mesh '...' not found: ".
     note : str
-        How a path was found that the name alone does not give, for example by a package's manifest.
+        The source of a path that the name alone does not give, for example a package's manifest.
     """
 
     name: str

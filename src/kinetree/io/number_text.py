@@ -1,7 +1,7 @@
 """Numbers as decimals for files: the shortest that a reader turns back into the number of the model.
 
 A model holds first moments, inertias about a body's origin and rotation matrices; files hold centers of mass, inertias
-about them and angles or quaternions. The way back rounds. So the decimals are not those nearest to the file's quantity
+about them and angles or quaternions. Conversions round. So the decimals are not those nearest to the file's quantity
 but the shortest whose reading gives the model's number to the last bit; where no decimal does, one that survives
 further rounds unchanged.
 """

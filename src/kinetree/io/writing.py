@@ -127,7 +127,7 @@ class MeshNames:
     ----------
     meshes : {"keep", "relative", "drop"}
     folder : Path or None
-        Where the written file lies; without one, relative names cannot be formed.
+        Folder of the written file; without one, relative names cannot be formed.
     features : UnsupportedFeatures
     """
 

@@ -44,7 +44,7 @@ class Simplification:
 
     Notes
     -----
-    ``operations()`` counts the savings.
+    ``operations()`` counts the operations saved.
     """
 
     before: Model
@@ -89,7 +89,7 @@ def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Si
     ----------
     model : Model
     form : {"inertia", "moments"}
-        Which parameters shall be zero: (m, h, I) as in the book, where the third zero of a body on a revolute joint is
+        Parameters that become zero: (m, h, I) as in the book, where the third zero of a body on a revolute joint is
         a moment of inertia across its axis; or (m, h, P) with the second moments P.
 
     Returns

@@ -40,7 +40,7 @@ def attach(
     at : str
         Frame or body of ``model`` to which ``other`` is attached.
     placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-        Where the base of ``other`` is in that frame [m, rad]; there by default.
+        Pose of the base of ``other`` in that frame [m, rad]; the identity by default.
     on : str, optional
         Frame of the base of ``other`` that is put there, instead of the base's own.
     joint : Joint, optional

@@ -137,7 +137,7 @@ def _actuator(a: Actuator, positions, constant, shifts, note: Note) -> tuple:
 
 
 def _shifted_actuator(a: Actuator, shift: float, note: Note) -> Actuator:
-    """Laws that read the length: an affine one is c0 + c1 length + c2 velocity, a muscle's stands on its range."""
+    """Laws that read the length: an affine one is c0 + c1 length + c2 velocity, a muscle's uses its range."""
     changes: dict[str, object] = {"length_range": tuple(length - shift for length in a.length_range)}
     if a.length_range == (0.0, 0.0):
         changes = {}

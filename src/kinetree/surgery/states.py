@@ -47,7 +47,7 @@ class StateMap:
 
     Notes
     -----
-    ``StateMap(target, source)`` is the way back. Velocities are mapped by ``v' = G(q) v``; forces so that they have the
+    ``StateMap(target, source)`` is the inverse. Velocities are mapped by ``v' = G(q) v``; forces so that they have the
     same power in all motions that both models can do, and are zero at joints that only the target has.
 
     Examples

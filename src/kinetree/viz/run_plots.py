@@ -46,7 +46,7 @@ def plot_phase(run, joints=None, path=None, show: bool = False, limits: str = "n
     show : bool
         Open a window.
     limits : {"near", "all", "none"}
-        Which limits to draw, if the run has its model.
+        Limits to draw, if the run has its model.
 
     Returns
     -------

@@ -69,7 +69,7 @@ class Assembly:
         for c in self.mechanism.connections:
             if not c.is_known:  # its resistance is unknown
                 self.masses |= {end: UNKNOWN_MASS for end in (c.parent, c.child) if end in self.links}
-        # Where the body of each link is: in the axes of its joint, at the joint's origin.
+        # Pose of the body of each link: in the axes of its joint, at the joint's origin.
         self.at: dict[str, Placed] = {WORLD: HERE}
         self.key: dict[str, tuple[float, ...]] = {}
 
@@ -216,7 +216,7 @@ class Assembly:
         wish = self.options.base_joint
         node = self.in_file[wish].node if wish in self.in_file else link.record.node
         joint = base_joint_name(wish, self.joint_names, self.in_file, node.fail, partial(self.notes.info, node))
-        if count > 1 or self._is_held:  # beside other parts, one that floats may be an oversight
+        if count > 1 or self._is_held:  # beside other parts, a floating one may be unintended
             message = f"link '{name}' hangs on no joint: its own free joint is '{joint}'"
             self.notes.info(link.record.node, message, "free-link")
         self.at[name] = link.place

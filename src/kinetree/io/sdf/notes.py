@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinetree.io.xml.notes import XMLNotes
 from kinetree.io.xml.reader import Node
 
-# Why an element is not read, by its tag; anything else is no part of the format.
+# The reason why an element is not read, by its tag; anything else is no part of the format.
 _REASONS = {
     "actor": "animated figures are not modeled",
     "allow_auto_disable": "a setting of simulators",
@@ -39,7 +39,7 @@ _REASONS = {
     "transceiver": "sensors are not modeled",
     "wind": "the air is not modeled",
 }  # fmt: skip
-# Elements that hold physics, where a misspelled one would load another robot.
+# Elements that hold physics, where a misspelled one would change the robot.
 _PHYSICAL = {"model", "link", "joint", "axis", "axis2", "limit", "dynamics", "inertial", "inertia", "mimic", "pose"}
 # Extensions that state physics.
 _EXTENSIONS = {

@@ -74,7 +74,7 @@ def load_sdf(
     ModelError
         If a joint moves no inertia.
     UnsupportedError
-        If the file holds physics that the model cannot.
+        If the file has physics that the model does not support.
 
     Notes
     -----

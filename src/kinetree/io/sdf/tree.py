@@ -4,7 +4,7 @@ SDF describes graphs. Joints become edges of a tree in the order of the file, in
 joint carries yet, then those that connect parts otherwise separate. All others close loops. A joint that the
 tree meets from its child's side is reversed: it keeps its name, its variables and their signs.
 
-A `MechanismGraph` would not do: parts of a file may hang on nothing, and which link a joint calls its child decides
+A `MechanismGraph` is not sufficient: parts of a file may be unconnected, and which link a joint calls its child decides
 whether the joint carries it.
 """
 

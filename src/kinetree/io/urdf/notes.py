@@ -12,7 +12,7 @@ from kinetree.io.urdf.version import MOTION_LIMITS, OF_MOTION, spelled
 from kinetree.io.xml.notes import XMLNotes
 from kinetree.io.xml.reader import Document, Node
 
-# Why an element is not read, by its tag; anything else is no part of the format.
+# The reason why an element is not read, by its tag; anything else is no part of the format.
 _REASONS = {
     "calibration": "encoder calibration, no physics",
     "collision_checking": "settings of another program",
@@ -29,7 +29,7 @@ _REASONS = {
 }
 # Attributes that later versions of the format have; they are not read in earlier ones.
 _LATER = {("limit", name): f"exists since URDF {spelled(MOTION_LIMITS)}" for name in OF_MOTION}
-# Extensions that state physics: a loader that skips them loads another robot.
+# Extensions that state physics: a loader that skips them changes the robot.
 _PHYSICS = {"rotor_inertia", "gear_ratio", "armature", "spring_stiffness", "spring_reference", "stiffness",
             "quat", "quaternion"}  # fmt: skip
 

@@ -78,7 +78,7 @@ def load_urdf(
     ModelError
         If a joint moves no inertia.
     UnsupportedError
-        If the file holds physics that the model cannot.
+        If the file has physics that the model does not support.
     GeometryError
         If a link should get its inertia from a shape that has no volume.
 
