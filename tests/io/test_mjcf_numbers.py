@@ -92,7 +92,7 @@ def test_a_range_upside_down_is_no_limit_and_a_warning():
     """MuJoCo limits a joint by itself only if the lower end of its range is below the upper one."""
     model = load_mjcf(file(joint='<joint name="j" range="60 30"/>'))
     assert not model.has_limit(0)
-    assert "joint 'j': its range 60 to 30 is upside down" in str(model.report.at_level("warning"))
+    assert "joint 'j': its range 60 to 30 is reversed" in str(model.report.at_level("warning"))
 
 
 # One grammar for all formats ------------------------------------------------------------------------------------------

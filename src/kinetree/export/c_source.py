@@ -56,7 +56,7 @@ class CSource:
         return {f"{self.name}.h": self.header, f"{self.name}.c": self.source, f"test_{self.name}.c": self.test}
 
     def write(self, folder: str | Path) -> tuple[Path, ...]:
-        """Write the files into a folder, which is made if need be.
+        """Write the files into a folder, which is created if it does not exist.
 
         Parameters
         ----------

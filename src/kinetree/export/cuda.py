@@ -1,4 +1,4 @@
-"""Functions on CUDA devices: the kernels of `cuda_source` run by CuPy on arrays that are there already.
+"""Functions on CUDA devices: the kernels of `cuda_source` run by CuPy on device arrays.
 
 CuPy is imported when the first array arrives; writing the source needs neither it nor a device.
 """
@@ -227,7 +227,7 @@ def _device_array(cupy, caller: str, name: str, x):
 
 
 def _batch(f, names, arrays, shapes) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The leading axes of the call, and the inputs that have none though others do."""
+    """The leading axes of the call, and the inputs without leading axes in a batched call."""
     leading = {}
     for name, x, shape in zip(names, arrays, shapes, strict=True):
         leading[name] = leading_axes(name, x.shape, shape, f"{f.name} for model {f.model.name!r}: ")

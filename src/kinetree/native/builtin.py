@@ -1,4 +1,4 @@
-"""Python functions from compiled code: the pointers they need, the layout of array objects, their making.
+"""Python functions from compiled code: the pointers they need, the layout of array objects, and their construction.
 
 Compiled code reads the fields of array objects at the offsets of `FIELDS`; `available` compares them with NumPy's own
 values on arrays made for the purpose before any builtin is made. Where they differ (PyPy, free-threaded builds),

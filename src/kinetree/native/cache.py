@@ -98,7 +98,7 @@ def directory() -> Path | None:
 
 @once
 def _absolute(chosen: str) -> Path:
-    """A folder as it was meant when it was first used: the working directory may change."""
+    """The absolute path of a folder at its first use: the working directory may change."""
     return Path(os.path.abspath(os.path.expanduser(chosen)))
 
 
@@ -260,7 +260,7 @@ def _say(about: str, message: str) -> None:
 
 
 def _say_unusable(reason: str) -> None:
-    """Compiling anew in every process is slow, and the reason can be repaired."""
+    """Warn that every process compiles anew, with the reason."""
     _say(
         "folder",
         f"kinetree cannot keep its compiled code: {reason}. Every process compiles anew. Name a folder in "
@@ -269,7 +269,7 @@ def _say_unusable(reason: str) -> None:
 
 
 def _say_untrusted(error: UntrustedError, folder: Path) -> None:
-    """Others may have put code there."""
+    """Warn that other users may have written code there."""
     _say(
         "trust",
         f"kinetree does not run the compiled code in {folder}: {error}, so it could be another user's. Every process "

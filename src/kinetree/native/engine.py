@@ -230,7 +230,7 @@ def _new_machine(target: Target):
 
 @once
 def _export_libm() -> None:
-    """Make the C library's functions known to the loader, wherever the platform keeps them."""
+    """Register the C library's functions with the loader, wherever the platform keeps them."""
     llvm = _llvm()
     if sys.platform == "win32":  # large stack frames call a probe that only ntdll has
         library = ctypes.CDLL("ucrtbase")

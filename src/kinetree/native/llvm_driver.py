@@ -1,4 +1,4 @@
-"""Drivers: machine code that no kernel has for itself, compiled once and shared by all of them.
+"""Drivers: machine code compiled once and shared by all kernels.
 
 Kernels supply ``kinetree_batch`` (`llvm_batch`); a driver finds its address and the arrays in a table of 64-bit
 integers, so a new kernel costs no further compilation.

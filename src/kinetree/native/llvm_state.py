@@ -65,7 +65,7 @@ class ScalarBlock(Block):
                     self.store(text, (base, offset))
 
     def _test_inputs(self) -> None:
-        """x * 0 is NaN for NaN and infinity, and NaN stays in a sum."""
+        """Add x * 0 of all inputs, which is NaN for NaN and infinity, and NaN stays in a sum."""
         module, lanes = self.module, self.module.vector
         total = lanes.number(0.0)
         for array, size in enumerate(module.input_sizes):

@@ -78,7 +78,7 @@ class PrivateFolder:
         Raises
         ------
         UntrustedError
-            Somebody else may write to it, or it is no ordinary file.
+            Another user may write to it, or it is no ordinary file.
         OSError
         """
         with self._file(name, "rb", _READ) as file:

@@ -165,7 +165,7 @@ def together(work: Callable[[], int], threads: int) -> int:
 
 
 def _start(count: int) -> int:
-    """Let there be so many helpers; how many of them there are."""
+    """Start helpers up to this number; returns how many of them there are."""
     global _helpers
     if _helpers < count:
         with _lock:
@@ -186,7 +186,7 @@ def _help(queue: SimpleQueue) -> None:
 
 
 def _forget() -> None:
-    """After a fork the child has no helpers, and a lock may have been held by a thread that is no more."""
+    """Reset after a fork: the child has no helpers, and a thread that ended may have held a lock."""
     global _helpers, _queue, _lock
     _helpers, _queue, _lock = 0, SimpleQueue(), threading.Lock()
 

@@ -40,7 +40,7 @@ def collector_off() -> Iterator[None]:
 
 
 def _after_fork() -> None:
-    """Other threads that held it off are no more."""
+    """Reset after a fork: other threads that held it off have ended."""
     global _was_on
     mine = threading.get_ident()
     for holder, thread in list(_holders.items()):

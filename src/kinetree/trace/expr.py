@@ -129,7 +129,7 @@ class Expr(_Symbol):
 
     def _other(self, other: object) -> int | None:
         """Node number of an operand: an Expr of the same graph or a number; None for anything else."""
-        if type(other) is float:  # most of them, and asking an abstract class takes longer than the rest
+        if type(other) is float:  # most of them, and a test with an abstract class takes longer than the rest
             return self.graph.const(other)
         if isinstance(other, Expr):
             if other.graph is not self.graph:

@@ -1,7 +1,7 @@
 """Graph: the hash-consed expression DAG that an algorithm run on symbols records into.
 
 Each node is a tuple ``(op, *args)`` with the operations of `program.py`; the arguments are numbers of earlier nodes.
-Asking for a node that is already there returns it, so common subexpressions are shared from the start, and each request
+A request for an existing node returns it, so common subexpressions are shared from the start, and each request
 passes through local rules first (Featherstone, section 10.4: copy and constant propagation, x*0, x*1, x+0), extended by
 signs and one-level cancellations. The rules keep this normal form:
 

@@ -6,8 +6,8 @@ one *shape* if they do the same operations on their own values and take values f
 piece is lowered as if it were a program of its own, whose inputs are the values from outside and whose results are the
 values that others use; that is done once for every shape. So a thousand links cost little more than their trace.
 
-Simplifications across pieces are lost: a product that is used in another piece is not fused
-into the sum there. For the chains of revolute joints these are less than 1 % of the operations.
+Simplifications across pieces are lost: a product that is used in another piece is not fused into the sum there. For
+chains of revolute joints these are less than 1 % of the operations.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class _Line:
         self._timer.daemon = True
 
     def begin(self) -> None:
-        """Show the line in a while."""
+        """Show the line after a delay."""
         self._timer.start()
 
     def stage(self, text: str) -> None:
@@ -47,7 +47,7 @@ class _Line:
         return f"{self._what}: {self._stage}" if self._stage else self._what
 
     def _say(self) -> None:
-        """One sentence, for who looks at a notebook or a log."""
+        """One sentence, for notebooks and logs."""
         text = (
             f"kinetree: {self._what} takes more than {SAY_AFTER:g} s. It is done once and kept on disk; "
             "'with kinetree.interpreted():' computes without compiling.\n"
@@ -77,7 +77,7 @@ class _Line:
 
 @contextmanager
 def shown(what: str) -> Iterator[None]:
-    """Say that the body of the ``with`` statement runs, if that takes long: a line in a terminal, else a sentence.
+    """Report that the body of the ``with`` statement runs, if that takes long: a line in a terminal, else a sentence.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def stage(text: str) -> None:
 
 
 def _after_fork() -> None:
-    """The line belongs to the parent, and the thread that draws it is no more."""
+    """Reset after a fork: the line belongs to the parent, and the thread that draws it has ended."""
     global _line
     _line = None
 

@@ -113,7 +113,7 @@ def check_sizes(sources: Sources) -> None:
 
 
 def check_file(path, node: Node) -> None:
-    """Refuse a file that MuJoCo would open if it is a pipe, a device, or larger than meshes are.
+    """Refuse a pipe, a device, or a file larger than the limit for meshes, before MuJoCo opens it.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def check_file(path, node: Node) -> None:
 
 
 def _points_of_picture(path) -> int:
-    """Width times height of a PNG file, 0 of others: a few packed bytes may unfold to gigabytes."""
+    """Width times height of a PNG file, 0 of others: a few compressed bytes may expand to gigabytes."""
     try:
         head = read_ordinary(path, 31)
     except OSError:
@@ -189,7 +189,7 @@ class _Counter:
             if part := self._part(node):
                 if part is document or part in above:  # MuJoCo would recurse until the process dies
                     message = f"the file {part.file} is part of itself: it includes or attaches a file that leads here"
-                    repair = "a model cannot hold itself"
+                    repair = "a model cannot contain itself"
                     raise node.fail(f"{node.path}: {message}", code="include-cycle", repair=repair)
                 again = node.tag == "attach" or part in self._known
                 inner = self.of(part, (*above, document)) if len(above) < DEEPEST else None

@@ -1,6 +1,6 @@
-"""MuJoCo's compiler on a file: defaults, frames, inertias of geoms and length ranges become numbers here.
+"""Compilation of a file by MuJoCo: defaults, frames, inertias of geoms and length ranges become numbers.
 
-Pictures never stand in the way of dynamics: textures are left out, and a mesh that is missing or broken is replaced by
+Visual assets do not affect loading: textures are left out, and a mesh that is missing or broken is replaced by
 a placeholder where nothing but a picture depends on it.
 """
 
@@ -160,7 +160,7 @@ def _remember_lines(spec, sources: Sources) -> None:
 
 
 def _repair_length_ranges(spec, text: str, notes: Notes) -> bool:
-    """Do without the length ranges of actuators, which are data here, where MuJoCo does not find them."""
+    """Omit the length ranges of actuators, which are data here, where MuJoCo does not find them."""
     if not re.search("engthrange|simulation is unstable", text) or not spec.compiler.LRopt.mode:
         return False
     spec.compiler.LRopt.mode = 0

@@ -160,14 +160,14 @@ def _loop(place: Layout, e: int, name: str, common: dict) -> equipment.LoopJoint
     if not by_site:
         p_P, p_S = (data[3:6], data[0:3]) if weld else (data[0:3], data[3:6])
         R_P = rotation_of_quaternion(data[6:10]) if weld else R_P
-    # A weld that does not care about rotation connects two points.
+    # A weld with torque scale 0 connects two points.
     joint = Fixed() if weld and data[10] != 0.0 else Spherical()
     X_P, X_S = transform_of_pose(R_P, np.array(p_P)), transform_of_pose(np.eye(3), np.array(p_S))
     return equipment.LoopJoint(name, joint, frames[mj.eq_obj1id[e]], frames[mj.eq_obj2id[e]], X_P, X_S, **common)
 
 
 def _may_follow(follower: str, master: str, masters: dict[str, str]) -> bool:
-    """Whether one more coupling leaves every joint with one master and no circle; then it is added to ``masters``.
+    """Whether one more coupling leaves every joint with one master and no cycle; then it is added to ``masters``.
 
     Each joint that is met on the way to the first master is noted as following that one, so that a long chain is
     walked along once.

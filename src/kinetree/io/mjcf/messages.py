@@ -71,7 +71,7 @@ class CompilerMessage:
 
 
 def parsed_message(text: str) -> CompilerMessage:
-    """Take an error of MuJoCo apart.
+    """Parse an error message of MuJoCo.
 
     Examples
     --------

@@ -17,11 +17,11 @@ class Notes(XMLNotes):
     ----------
     sources : Sources
     drop : bool
-        Report physics that the model cannot hold as "dropped", instead of refusing the file.
+        Report physics that the model does not support as "dropped", instead of refusing the file.
 
     Notes
     -----
-    An entry is about an element, a thing by its kind and name (``("joint", "knee")``), or the file (None). ``refused``
+    An entry is about an element, an object by kind and name (``("joint", "knee")``), or the file (None). ``refused``
     lists the unsupported features for `raise_refused`.
     """
 
@@ -37,7 +37,7 @@ class Notes(XMLNotes):
         return Note(document, place.line if isinstance(place, Node) else place, "", level, message, code)
 
     def unsupported(self, at: Node | tuple[str, str] | None, message: str) -> None:
-        """Physics that the model cannot hold: dropped, or refused by `raise_refused`."""
+        """Report unsupported physics: dropped, or refused by `raise_refused`."""
         note = self.note(at, "dropped", message, "unsupported")
         (self.entries if self.drop else self.refused).append(note)
 

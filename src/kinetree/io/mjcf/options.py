@@ -13,7 +13,7 @@ from kinetree.io.xml.reader import Node
 
 _JOINT_TRANSMISSIONS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
 _TENDON_TRANSMISSION = 3
-# The disable flags that switch a thing off, and how the report calls it.
+# The disable flags that switch each effect off, and its name in the report.
 _SWITCHES = {
     "springs": ({"SPRING", "PASSIVE"}, "springs of joints and tendons are"),
     "dampers": ({"DAMPER", "PASSIVE"}, "damping of joints and tendons is"),
@@ -127,7 +127,7 @@ def _reflected(place: Layout, notes: Notes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
-    """Note every kind of physics that is in the compiled model and that ours has no place for."""
+    """Report every kind of physics in the compiled model that our model does not support."""
     import mujoco
 
     mj, sources = place.mj, notes.sources
@@ -187,7 +187,7 @@ def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
 
 
 def _check_laws(mj, kind: str, name: str, entries: dict[str, object], physics: Physics, notes: Notes) -> None:
-    """Note laws that are not linear; ``entries``: those of the thing in arrays of these prefixes.
+    """Report laws that are not linear; ``entries``: those of the thing in arrays of these prefixes.
 
     Only later versions of MuJoCo have these arrays.
     """

@@ -55,7 +55,7 @@ def load_mjcf(
         other name that the file has is an error.
     merge_fixed : bool
         True: bodies without joints become frames of the body they are attached to, which gets their inertia. False:
-        they stay bodies, with joints of no freedom.
+        they stay bodies, with fixed joints.
     package_dirs : path or iterable of paths
         Folders in which ``package://`` and ``model://`` mesh names are looked up.
     unsupported : {"raise", "drop"}
@@ -74,9 +74,9 @@ def load_mjcf(
     Raises
     ------
     MJCFError
-        If the file breaks the format, or MuJoCo's compiler refuses it; the message opens with file and line.
+        If the file breaks the format, or MuJoCo's compiler refuses it; the message begins with file and line.
     UnsupportedError
-        If the file holds physics that the model cannot.
+        If the file contains physics that the model does not support.
     InertiaError, ModelError
         If a body has an impossible inertia, or a joint moves none.
     MissingDependencyError
@@ -163,5 +163,5 @@ def _with_place(error: KinetreeError, sources: Sources) -> Exception:
     negative = "is negative, expected >= 0" in error.message
     code = "massless-leaf" if hasattr(error, "bodies") else "negative-dissipation" if negative else "model"
     values.setdefault("code", code)
-    named = re.search(r"\b(body|joint) '([^']*)'", error.message)  # messages open with the thing
+    named = re.search(r"\b(body|joint) '([^']*)'", error.message)  # messages begin with the object
     return sources.fail(named and named.groups(), error.message, type(error), **values)

@@ -84,7 +84,7 @@ class MendedCopy:
             yield from self._printed(child)
         yield f"</{tag}>", node
 
-    # Whose fault --------------------------------------------------------------------------------------------------
+    # Attribution --------------------------------------------------------------------------------------------------
 
     def follows(self, error: Exception, node: Node | None) -> bool:
         """Whether an error comes from a repair, and not from the files."""
@@ -101,7 +101,7 @@ class MendedCopy:
             return "unrecognized element" in message and (node, node.tag) in self._made
         return node in self._touched and code in ("massless-leaf", "mujoco", "bad-geometry")
 
-    # Mends --------------------------------------------------------------------------------------------------------
+    # Repairs ------------------------------------------------------------------------------------------------------
 
     def repair(self, error: Exception, node: Node | None) -> bool:
         """Change the element at fault; False if no repair is known."""
@@ -166,7 +166,7 @@ class MendedCopy:
         return False
 
     def remove(self, node: Node) -> bool:
-        """Take an element out; who refers to something in it is not at fault."""
+        """Remove an element; references to its content are then no fault of the file."""
         parent = node.element.getparent()
         if node.tag in ("include", "attach", "replicate", "default", "frame"):
             self._lost.add(None)

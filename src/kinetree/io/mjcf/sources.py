@@ -1,7 +1,7 @@
 """The files of an MJCF model before MuJoCo reads them: the main one, the included ones, and the place of each name.
 
 MuJoCo compiles the model, so nothing is read from here but lines: a parsed tree of every file for the report, and the
-element that carries a name, for messages. Files that are hostile or broken (entities, sizes, encodings) end here.
+element that carries a name, for messages. Hostile or broken files (entities, sizes, encodings) are refused here.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Sources:
         return None
 
     def folders(self, document: Document) -> list[Path]:
-        """Where the files lie that a document names: its own folder and that of the main file."""
+        """The folders of the files that a document names: its own folder and that of the main file."""
         main = self.base or Path()
         own = main if document.path is None else document.path.parent
         return [own] if own == main else [own, main]
@@ -183,14 +183,14 @@ class Sources:
         return self._named
 
     def remember(self, kind: str, name: str, line: int) -> None:
-        """Note where an element stands that has no name in the file, by the line that MuJoCo gives."""
+        """Record the place of an element without a name in the file, by the line that MuJoCo gives."""
         if self.printed is None:
             self.lines[kind, name] = line
         elif line <= len(self.printed):
             self._names().setdefault((kind, name), self.printed[line - 1])
 
     def place(self, at: Node | tuple[str, str] | None) -> tuple[Document, Node | int | None]:
-        """The file of a thing, and its element or line there; the main file alone where that is not known.
+        """The file of an object, and its element or line there; the main file alone where that is unknown.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Sources:
         return (found.document if isinstance(found, Node) else self.main), found
 
     def fail(self, at: Node | tuple[str, str] | None, message: str, *error: type, **values: object) -> Exception:
-        """The error about a thing, with file and line in front; see `place` and `Document.fail`."""
+        """The error about an object, with file and line in front; see `place` and `Document.fail`."""
         document, place = self.place(at)
         return document.fail(place, message, *error, **values)
 

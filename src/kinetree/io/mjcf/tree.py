@@ -133,7 +133,7 @@ def _limits(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[str, 
         data["lower"] = -np.inf if low <= -LARGEST else float(low)
         data["upper"] = np.inf if high >= LARGEST else float(high)
     elif low > high:
-        message = f"joint '{name}': its range {low:g} to {high:g} is upside down, so MuJoCo takes it for no limit"
+        message = f"joint '{name}': its range {low:g} to {high:g} is reversed, so MuJoCo takes it for no limit"
         notes.warning(at, message, "limit-order")
     if mj.jnt_actfrclimited[j]:
         low, high = map(float, mj.jnt_actfrcrange[j])

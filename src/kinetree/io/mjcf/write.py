@@ -29,7 +29,7 @@ DEEPEST = 250  # our reader ends at 256 elements inside each other, MuJoCo's par
 
 @checked(model=a_model, unsupported=a_word, meshes=a_word)
 def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
-    """The text of an MJCF file that is read as this model.
+    """The text of an MJCF file of a model.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
         Treatment of features that MJCF does not support: stops, springs of single freedoms of a ball joint, other
         loop joints than connect and weld. Joints that are no hinges and slides in a row are always refused.
     meshes : {"keep", "drop"}
-        MuJoCo refuses files whose meshes are not there. Those that it cannot read (all but stl, obj, msh) are left out.
+        MuJoCo refuses files with missing meshes. Those that it cannot read (all but stl, obj, msh) are left out.
 
     Returns
     -------
@@ -110,7 +110,7 @@ class MjcfFile:
         self.welded = set(model.welded.values()) - set(self.wrapped)
 
     def write(self) -> None:
-        """Everything, in the order in which MuJoCo's own files have it."""
+        """The whole file, in the order of MuJoCo's own files."""
         model, features = self.model, self.features
         world = self.elements[0] = add(self.root, "worldbody")
         for shape in model.geometry[0]:

@@ -1,4 +1,4 @@
-"""``<inertial>``: principal moments and axes that MuJoCo accepts and that give the inertia of the model again."""
+"""``<inertial>``: principal moments and axes that MuJoCo accepts and that reproduce the inertia of the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the bodies and joints of a model become those of an MJCF file.
+"""Bodies and joints of an MJCF file, from those of a model.
 
 MuJoCo puts several joints on one body, and the body's frame anywhere; our reader turns that into a chain of bodies
 without mass, each at its joint, and a frame with the body's name. Here this is undone: a `Place` is one body of the

@@ -47,7 +47,7 @@ def load_sdf(
         other name that the file has is an error.
     merge_fixed : bool
         True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
-        False: they stay bodies, with joints of no freedom.
+        False: they stay bodies, with fixed joints.
     package_dirs : path or iterable of paths
         Folders in which ``model://`` and ``package://`` names of meshes and included models are looked up first.
     unsupported : {"raise", "drop"}

@@ -46,7 +46,7 @@ def load_urdf(
         other name that the file has is an error.
     merge_fixed : bool
         True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
-        False: they stay bodies, with joints of no freedom.
+        False: they stay bodies, with fixed joints.
     package_dirs : path or iterable of paths
         Folders in which ``package://`` mesh names are looked up, before ``ROS_PACKAGE_PATH``.
     unsupported : {"raise", "drop"}

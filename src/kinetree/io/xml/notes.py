@@ -30,12 +30,12 @@ class XMLNotes:
     *documents : Document
         The files that the report is about.
     drop : bool
-        Leave physics out that the model cannot hold, instead of refusing it.
+        Leave out physics that the model does not support, instead of refusing it.
 
     Notes
     -----
     The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
-    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
+    assumed or changed, ``dropped`` is physics left out. The codes are listed in docs/lint.md.
     """
 
     __slots__ = ("documents", "drop", "entries")
@@ -48,7 +48,7 @@ class XMLNotes:
             self.add_document(document)
 
     def add_document(self, document: Document) -> None:
-        """Let the report be about a file, too."""
+        """Add a file to the report."""
         self.documents.append(document)
         for line, message in document.remarks:
             self.entries.append(Note(document, line, document.root.tag, "info", message, "xml-version"))
@@ -69,7 +69,7 @@ class XMLNotes:
     def unsupported(
         self, node: Node, message: str, code: str = "unsupported", repair: str = "unsupported='drop' leaves it out"
     ) -> None:
-        """Refuse physics that the model cannot hold, or report that it was left out.
+        """Refuse physics that the model does not support, or report that it was left out.
 
         Raises
         ------

@@ -38,7 +38,7 @@ def parse_number(word: str, infinite: bool = False) -> float:
     word : str
         Without white space.
     infinite : bool
-        The number is a limit: it may be infinite, or as large as floats can be, because some programs write that.
+        The number is a limit: it may be infinite, or as large as floats can be, as some programs write it.
 
     Raises
     ------

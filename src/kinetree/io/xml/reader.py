@@ -189,7 +189,7 @@ class Document:
         repair: str = "",
         **values: object,
     ) -> Exception:
-        """Build the error that opens with file and line; the caller raises it.
+        """Build the error that begins with file and line; the caller raises it.
 
         Parameters
         ----------
