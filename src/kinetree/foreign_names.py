@@ -63,7 +63,7 @@ _OURS = {
     "kt.simulate(model, q0, v0, duration=...), or kt.Simulation(model) and its advance(duration)": (
         "mj_step mj_step1 mj_step2 step stepSimulation AdvanceTo Simulator"
     ),
-    "kt.load(file), which gives a frozen Model; states are arrays": (
+    "kt.load(file), which returns a frozen Model; states are arrays": (
         "MjModel MjData MjSpec mj_loadXML mj_makeData mj_resetData loadURDF loadMJCF loadSDF load_urdf load_mjcf "
         "load_sdf from_urdf read_urdf URDF MJCF Parser URDFReadFromFile buildModelFromUrdf buildModelFromMJCF "
         "buildModelFromSdf RobotWrapper MultibodyPlant Robot Mechanism"
@@ -74,10 +74,10 @@ _OURS = {
     "model.random_q(rng)": "randomConfiguration random_configuration",
 }
 _NOT_HERE = {
-    "Inverse kinematics is not there yet; kt.pose, kt.jacobian and kt.integrate are its parts": (
+    "Inverse kinematics is not available yet; kt.pose, kt.jacobian and kt.integrate are its parts": (
         "ik IK inverse_kinematics InverseKinematics calculateInverseKinematics"
     ),
-    "Collisions and contact are not there yet": "mj_collision mj_contactForce computeCollisions computeDistances",
+    "Collisions and contact are not available yet": "mj_collision mj_contactForce computeCollisions computeDistances",
 }
 _OF_MODELS = {
     "model.nb counts the bodies, the world among them; model.joint_names has a name for each joint": (

@@ -41,10 +41,10 @@ _release_imports = importlib._bootstrap._imp.release_lock
 
 
 def lock(name: Hashable) -> threading.RLock:
-    """The lock of this name: the same one for all threads, open in a child after a fork.
+    """The lock of this name: the same one for all threads, released in a child after a fork.
 
-    Ctrl-C between ``with lock(name):`` and its block, or at the end of the block, leaves it open too. That holds for
-    the locks of the interpreter only, so they are given out as they are.
+    Ctrl-C between ``with lock(name):`` and its block, or at the end of the block, releases it too. That holds for the
+    locks of the interpreter only, so they are returned unwrapped.
     """
     return _locks.get(name) or _locks.setdefault(name, threading.RLock())
 

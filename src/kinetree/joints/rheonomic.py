@@ -183,8 +183,8 @@ PROBE = 0.375  # any number
 class MovingFrame(Rheonomic):
     """The successor frame moves along a path and turns about axes, both given as functions of time.
 
-    Prescribed pivots, shaken bases, turntables, ships: with a body, it moves whatever the forces; in a `Composite`
-    with another joint it is that joint on a moving support.
+    Prescribed pivots, shaken bases, turntables, ships: the motion is independent of all forces. A `Composite` with
+    another joint is that joint on a moving support.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class Prescribed(Rheonomic):
 
     Notes
     -----
-    The coordinates follow their functions whatever force that takes; its power is `prescribed_power`. A function of
+    The coordinates follow their functions; the power of the required force is `prescribed_power`. A function of
     time is a number, a `Polynomial`, a `Sinusoid`, a `FourierSeries`, a `TimeSpline` or any callable over scalars; the
     numbers in it are baked into compiled code.
 

@@ -55,8 +55,8 @@ class SplineCurve(Joint):
     neighbors differ by the same twist; at knot k it is next to frame k + 1. It is C2: S and dS/dq are continuous.
 
     Beyond its ends an open curve goes on with the twist that it has there, along the tangent screw: S is continuous and
-    constant outside, where dS/dq is zero, so nothing happens to velocities and energies, and S vanishes nowhere that it
-    does not on the curve. To stop the body there, give the joint limits. Accelerations have kinks at the knots and
+    constant outside, where dS/dq is zero, so velocities and energies do not jump, and S has no zeros that it does not
+    have on the curve. To stop the body there, give the joint limits. Accelerations have kinks at the knots and
     jumps at the ends, where integrators with fixed steps are of second and of first order only.
 
     The pose is ``C_k exp(d_1 B_1(u)) exp(d_2 B_2(u)) exp(d_3 B_3(u))`` on segment k, with u = q - k, the
@@ -143,7 +143,7 @@ class SplineCurve(Joint):
         u = q - knot
         if self.periodic:
             return X, list(zip(screws, *cumulative_basis(u), strict=True))
-        # Outside, the first screw is the tangent, to be gone along by u; the other two are zero.
+        # Outside, the first screw is the tangent, traversed by u; the other two are zero.
         inside = (q >= 0.0) & (q < float(self.length))
         B, dB, ddB = cumulative_basis(where(inside, u, 0.0))
         first = where(inside, B[0], u), where(inside, dB[0], 1.0), where(inside, ddB[0], 0.0)

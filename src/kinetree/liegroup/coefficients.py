@@ -1,6 +1,6 @@
 """The scalar functions of the exponential and tangent maps, with their derivatives, over any scalar.
 
-All are analytic functions of the *squared* angle t = a^2, so that a rotation vector of length zero is nothing special:
+All are analytic functions of the *squared* angle t = a^2, so a rotation vector of length zero needs no special case:
 
 =====  ===========================  ==============================================
 name   function                     where it occurs
@@ -12,7 +12,7 @@ D      (1 - (a/2) cot(a/2)) / a^2   inverse tangent maps; singular at a full tur
 =====  ===========================  ==============================================
 
 Below t = 1 the closed forms cancel, and their series take over, chosen by :func:`where` with guarded arguments. The
-coefficients are rational numbers; extended precision gets them in its own rounding, and more of them.
+coefficients are rational numbers; extended precision uses more of them, in its own rounding.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Unified local velocity coordinates: the motion of a rigid body by six velocities of its points.
 
-Six points y_i of the body, six directions b_i, and the coordinates are ``w_i = b_i . v(y_i)`` (eq. 18): translational
-velocities all six, none of them an angular one. In this library's terms, the unit force along b_i at y_i is a wrench
+Six points y_i of the body, six directions b_i, and the coordinates are ``w_i = b_i . v(y_i)`` (eq. 18): all six are
+translational velocities. In this library's terms, the unit force along b_i at y_i is a wrench
 ``d_i = (y_i x b_i, b_i)``, and w_i is its power on the twist V. So the six wrenches are the rows of D (``w = D V``, eq.
 54), the motions of the reciprocal basis the columns of D^-1 (``V = D^-1 w``, eq. 71), and a :class:`Projection` is a
 basis of forces together with its basis of motions.

@@ -317,7 +317,7 @@ class ModelBuilder(Builder):
         joint_name : str, optional
             By default the name of the body.
         placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-            Where the joint's predecessor frame is in the parent: position [m] and roll-pitch-yaw angles [rad], or
+            Pose of the joint's predecessor frame in the parent: position [m] and roll-pitch-yaw angles [rad], or
             rotation matrix R_PJ and position p_PJ [m], or the homogeneous matrix of both, or the transform X_JP. By
             default the parent's own frame.
         mass : float
@@ -374,7 +374,7 @@ class ModelBuilder(Builder):
             body's name replaces the body's own frame.
         body : str
         placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-            Where the frame is in the body [m, rad]; as for ``add_body``.
+            Pose of the frame in the body [m, rad]; as for ``add_body``.
         """
         if name in self._frames:
             raise two_named("frame", name, self.name)

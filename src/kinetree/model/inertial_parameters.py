@@ -54,7 +54,7 @@ def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = Fals
     ----------
     model : Model
     pi : (10 (nb - 1),) array
-        As `inertial_parameters` gives them [kg, kg m, kg m^2].
+        As returned by `inertial_parameters` [kg, kg m, kg m^2].
     accept_impossible : bool
         Take inertias that no body can have, as a plain least-squares fit may return.
 

@@ -24,12 +24,12 @@ NEGLIGIBLE = 1e-13
 
 REACH = 2.0
 """Largest shift of an origin along its axis, in lengths of the body, from its joint to its mass and to the joints
-that it supports, or of the proximal link if that is not much longer: further would cost digits, and robots may be far
-from the world's origin."""
+that it supports, or of the proximal link if that is not much longer: longer shifts would lose digits, and robots may
+be far from the world's origin."""
 
 MANY = 64
-"""Bodies from which origins stay where they are: the code of large models is shared between links of one form, and
-origins that could be shifted here and not there would make two forms of one."""
+"""Number of bodies from which on origins are not shifted: the code of large models is shared between links of one form,
+and origins that could be shifted here and not there would make two forms of one."""
 
 # Costs in operations of inverse dynamics, where five vectors pass each link: turning one costs 4m + 2a, 8m + 5a or
 # 9m + 6a; a component of an offset takes part in 5m + 5a, as does one of the first moment; a product of inertia in

@@ -240,7 +240,7 @@ class MechanismBuilder(Builder):
         joint : Joint
             Defines the motion of the successor relative to the predecessor.
         at_predecessor, at_successor : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-            Where the joint's predecessor frame is in the predecessor, and its successor frame in the successor [m,
+            Pose of the joint's predecessor frame in the predecessor, and of its successor frame in the successor [m,
             rad]. By default the bodies' own frames.
         **data
             Armature, friction, springs and limits, as in ``ModelBuilder.add_body``.
@@ -271,7 +271,7 @@ class MechanismBuilder(Builder):
         name : str
         body : str
         placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-            Where it is in the body [m, rad].
+            Its pose in the body [m, rad].
         """
         if name in self._frames or name in self._bodies or name == WORLD:
             raise two_named("frame", name, self.name)

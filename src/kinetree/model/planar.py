@@ -204,7 +204,7 @@ class PlanarModel(Model):
     Source: Featherstone (2008), section 2.16. Offsets along the normal, the inertia out of the plane and gravity
     across it have no part in the motion and are left out: the joints' constraint forces balance them.
 
-    Compiled code gains nothing: zeros of the plane are never computed there, with the spatial model neither.
+    Compiled code is not faster: for the spatial model, too, it leaves out the zeros of the plane.
 
     Examples
     --------

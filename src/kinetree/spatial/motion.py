@@ -1,7 +1,7 @@
 """Spatial vectors: motions (velocities, accelerations, subspaces) and forces (forces, momenta, impulses).
 
-The two belong to dual spaces and are different types: only a motion and a force have a scalar product, only like things
-are added, and a motion crosses a motion into a motion and a force into a force (Featherstone, sections 2.1, 2.9, A.3).
+The two belong to dual spaces and are different types: only a motion and a force have a scalar product, sums are of
+one kind, and a motion crosses a motion into a motion and a force into a force (Featherstone, sections 2.1, 2.9, A.3).
 """
 
 from __future__ import annotations

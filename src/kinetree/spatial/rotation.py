@@ -368,7 +368,7 @@ _general_matrix, _general_factors, _general_turns = writers(GeneralRotation)
 def _product_of_rotations(F, G):
     """F G, the third column as the vector product of the other two (24m + 15a; section A.5).
 
-    The third column of G is not looked at. In a chain F1 @ (F2 @ (... @ G)) only the last third column is therefore of
+    The third column of G is not used. In a chain F1 @ (F2 @ (... @ G)) only the last third column is therefore of
     use, and a compiled product of n + 1 factors takes the book's (18m + 12a) n + 6m + 3a.
     """
     (a, b, _), (d, e, _), (g, h, _) = G.rows

@@ -95,7 +95,7 @@ def is_same(S1, S2, tolerance: float = TOLERANCE) -> bool:
 
 
 def is_direct_sum(*bases, tolerance: float = TOLERANCE) -> bool:
-    """Whether every vector is in one way a sum of vectors from the subspaces (eq. 3.24-3.25).
+    """Whether every vector is uniquely a sum of vectors from the subspaces (eq. 3.24-3.25).
 
     Parameters
     ----------
