@@ -117,15 +117,14 @@ def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Runner:
 def adaptive(model, q0, v0, duration: float, method: str, rtol: float, atol: float) -> Runner:
     """kinetree's adaptive solvers: embedded pairs on the manifold, SciPy's and SUNDIALS' in its hands."""
     import kinetree as kt
-    from kinetree.integrators import ADAPTIVE, System
+    from kinetree.integrators import Adaptive, System
 
+    options = Adaptive(method, rtol=rtol, atol=atol)
     system, none, times = System(model), np.zeros(model.nv), np.array([0.0, duration])
 
     def runner():
         try:
-            solution = ADAPTIVE[method](
-                system, q0, v0, times, lambda t, q, v: none, lambda t: (), method=method, rtol=rtol, atol=atol
-            )
+            solution = options.solve(system, q0, v0, times, lambda t, q, v: none, lambda t: ())
         except kt.errors.KinetreeError as error:
             raise Unable(str(error)) from None
         return (solution.q[-1], solution.v[-1]), solution.evaluations

@@ -31,6 +31,7 @@ CLASSES = (
 INNER = {
     "dynamics.ArticulatedBody.joined": "a step of kt.dynamics.articulated_inverse_inertia, over any scalar",
     "compiler.Function.copy_for": "of a model of the same structure, as packed calls make it",
+    "compiler.Function.declared": "of functions that are made from this one",
     "compiler.Function.interpret": "of arrays that were looked at",
     "Model.after": "over any scalar, in the bodies of algorithms",
     "Model.at": "over any scalar, in the bodies of algorithms",
@@ -234,7 +235,7 @@ def runs(folder) -> dict:
         "Trajectory.to_xarray": (run.to_xarray, dict(frames=["lower"], energy_balance=True)),
         "Trajectory.with_channel": (
             run.with_channel,
-            dict(name="x", values=np.zeros(len(run.time)), unit="m", description="", labels=None),
+            dict(name="deflection", values=np.zeros(len(run.time)), unit="m", description="", labels=None),
         ),
         "Simulation.restore": (simulation().restore, dict(snapshot=snapshot)),
         "Simulation.save": (simulation().save, dict(record=True)),

@@ -87,5 +87,5 @@ def test_what_no_method_computes_is_refused():
     with pytest.raises(TypeError, match="multipliers"):
         kt.forward_dynamics(ARM, q, v, tau, method="crba", multipliers=True)
     coupled = kt.load("arm7")
-    with pytest.raises(UnsupportedError, match="constraints.*method='auto'"):
+    with pytest.raises(UnsupportedError, match="constraints.*methods 'auto' and 'crba' solve"):
         kt.forward_dynamics(coupled, coupled.neutral(), *np.zeros((2, coupled.nv)), method="aba")

@@ -160,7 +160,7 @@ def test_values_that_die_together_lie_together(pieces):
     from kinetree.native.llvm_state import ScalarRows
 
     for shape in module.outline.shapes:
-        assert ScalarRows(module, shape).rows.width <= len(shape.columns) / 2
+        assert ScalarRows(shape, module).rows.width <= len(shape.columns) / 2
 
 
 def test_cuts_survive_serialization(pieces):

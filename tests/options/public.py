@@ -10,6 +10,7 @@ import typer.main
 
 import kinetree as kt
 from kinetree.cli import app
+from kinetree.model.builder import Builder
 
 APART = (
     "kt.model.",  # fields of plain data
@@ -31,7 +32,8 @@ def _callables(module, prefix: str, seen: set) -> Iterator[tuple[str, object]]:
             seen.add(id(entry))
             yield path, entry
             if inspect.isclass(entry):
-                for method, found in vars(entry).items():
+                shared = vars(Builder) if issubclass(entry, Builder) else {}
+                for method, found in {**shared, **vars(entry)}.items():
                     if not method.startswith("_") and (
                         inspect.isfunction(found) or isinstance(found, (classmethod, staticmethod))
                     ):

@@ -73,14 +73,21 @@ def public_names():
         yield path, operator.attrgetter(path)(kinetree)
 
 
+def members(cls: type, public) -> dict[str, object]:
+    """Those of a class, and of its bases that have no public name of their own."""
+    bases = [x for x in cls.__mro__ if x is cls or (x.__module__.startswith("kinetree") and x not in public)]
+    return {name: value for base in reversed(bases) for name, value in vars(base).items()}
+
+
 def public_callables():
     """Functions and classes of the public face, and the public methods and properties of its classes, by full name."""
+    classes = {thing for _, thing in public_names() if inspect.isclass(thing)}
     for name, thing in public_names():
         if inspect.ismodule(thing):
             continue
         if inspect.isclass(thing) and thing.__module__.startswith("kinetree"):
             yield name, thing
-            for member, value in vars(thing).items():
+            for member, value in members(thing, classes).items():
                 function = getattr(value, "__func__", value)
                 function = getattr(function, "fget", function)
                 if not member.startswith("_") and inspect.isfunction(function):
