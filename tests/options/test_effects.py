@@ -97,7 +97,7 @@ CASES = [
     *of_simulate("kt.simulate", run),
     *of_simulate("kt.Simulation", object_run),
     Case("kt.accuracy", "states", lambda: (report(states=2), report(states=3)),
-         lambda: report([0.0, 0.5], states=3), "q says .* leave states out"),
+         lambda: report([0.0, 0.5], states=3), "q determines .* leave states out"),
     Case("kt.accuracy", "seed", lambda: (report(states=2, seed=1), report(states=2, seed=2)),
          lambda: report([0.0, 0.5], [0, 0], [1, 1], seed=1), "q, v and a are given.* leave seed out"),
     Case("kt.Trajectory.save", "energy_balance", lambda: ("test_trajectory_files.py", "compares them"),
@@ -128,7 +128,7 @@ CASES = [
          lambda: command("simulate", "cart_pole", "--q0", "0 0", "--seed", 1), "seed .* q0"),
     Case("kinetree accuracy", "--states",
          lambda: tuple(command("accuracy", "cart_pole", "--states", x) for x in (1, 2)),
-         lambda: command("accuracy", "cart_pole", "--q", "0 1", "--states", 2), "q says .* leave states out"),
+         lambda: command("accuracy", "cart_pole", "--q", "0 1", "--states", 2), "q determines .* leave states out"),
     Case("kinetree compare", "--floating-base", lambda: ("with --robot", "it is that of info"),
          lambda: command("compare", "a.npz", "b.npz", "--floating-base"), "--floating-base .* --robot"),
     *(
