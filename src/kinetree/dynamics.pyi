@@ -140,7 +140,7 @@ def crba_restricted(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, f
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
     forward : sequence of str
-        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
+        Names of the joints whose force is known (forward dynamics). Each choice is compiled separately.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -154,7 +154,7 @@ def crba_restricted(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, f
 
 
 def divide_and_conquer(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
-    r"""Forward dynamics of the tree by divide and conquer, in O(log n) steps that follow upon one another.
+    r"""Forward dynamics of the tree by divide and conquer, in O(log n) sequential steps.
 
     .. math:: a = M(q)^{-1} \bigl(\tau - c(q, v) + \sum_i J_i(q)^T f_i\bigr)
 
@@ -308,7 +308,7 @@ def hybrid_aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: Arra
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     forward : sequence of str
-        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
+        Names of the joints whose force is known (forward dynamics). Each choice is compiled separately.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -344,7 +344,7 @@ def hybrid_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: Arr
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     forward : sequence of str
-        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
+        Names of the joints whose force is known (forward dynamics). Each choice is compiled separately.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

@@ -54,7 +54,7 @@ def coefficients(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | Ma
     H : (..., nv_joints, nv_joints) array
         Mass matrix of the joints while the base rests [kg m^2, kg m or kg].
     p0c : (..., nv_base) array
-        Wrench that the base would need not to accelerate, if the joints do not, base coordinates [N m, N].
+        Wrench that keeps the base from accelerating at zero joint accelerations, base coordinates [N m, N].
     C : (..., nv_joints) array
         Joint forces of the same [N m or N].
     """

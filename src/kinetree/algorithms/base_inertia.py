@@ -6,7 +6,7 @@ inertia Delta on the successor with ``X_J^T Delta X_J = Delta`` for all q and ``
 Regrouped from body to body towards the root, they leave seven numbers to every body on a revolute joint, and no mass.
 
 Joint forces for given motions are the same, to the last term; forces between bodies do not. So these inertias
-serve where only joint forces come out. All of it depends on the model's numbers alone and is computed once per model.
+are used where only joint forces are computed. They depend on the model's numbers alone and are computed once per model.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def base_inertias(model) -> tuple:
 
 
 def _vanishes(x) -> bool:
-    """Whether x is zero whatever the model's numbers are: a float or a constant of a trace."""
+    """Whether x is zero for all numbers of the model: a float or a constant of a trace."""
     x = getattr(x, "constant", x)
     return isinstance(x, float) and x == 0.0
 

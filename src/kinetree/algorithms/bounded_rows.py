@@ -1,4 +1,4 @@
-"""Rows whose forces are bounded, friction that sticks and limits, solved exactly: which of them hold, then a solution.
+"""Rows with bounded forces (sticking friction, limits), solved exactly: the active set, then a linear system.
 
 With ``H y = f + lambda`` (`kinetree.algorithms.constrained`) and a law between each force and its rate y_m, a rate is
 either held at a known value or free under a known force. For a guess of that the solution is one of the tree's linear

@@ -229,9 +229,9 @@ def _take(rest, row: dict, lam) -> None:
 def matrix_pays(model) -> bool:
     """Whether factorizing the mass matrix with the tree's zeros takes fewer operations than articulated bodies.
 
-    A body that hangs on another costs articulated bodies some 90 operations more than it costs `crba`; the rest of
+    A body on another one takes some 90 operations more with articulated bodies than with `crba`; the rest of
     `crba` and the factorization grow with D2. In mechanisms whose joints are all parallel, articulated inertias are
-    mostly zeros. Measured on 60 mechanisms: `aba` wins from 8 joints in a row, and with floating bases; the mass matrix
+    mostly zeros. Measured on 60 mechanisms: `aba` is faster from 8 joints in a row and with floating bases, the matrix
     on arms of up to 7 joints (5 to 13 %) and where the tree branches early (10 to 25 % on fixed-base quadrupeds).
     """
     branching = model.branching()

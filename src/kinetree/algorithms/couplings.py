@@ -68,7 +68,7 @@ def at_masters(model, tau) -> list:
 
 
 def coupled_rows(A, columns) -> list:
-    """Which entries of the lower triangle of ``G^T A G`` are not zero, those filled by elimination included.
+    """The entries of the lower triangle of ``G^T A G`` that are not zero, those filled by elimination included.
 
     A is symmetric and has its structural zeros, as `crba` gives them.
     """

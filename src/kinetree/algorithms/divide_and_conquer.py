@@ -24,7 +24,7 @@ from kinetree.algorithms.subassemblies import branches, junction, link, link_acc
 
 @algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError", geared=False)
 def divide_and_conquer(model, q, v, tau, f_ext=None):
-    r"""Forward dynamics of the tree by divide and conquer, in O(log n) steps that follow upon one another.
+    r"""Forward dynamics of the tree by divide and conquer, in O(log n) sequential steps.
 
     .. math:: a = M(q)^{-1} \bigl(\tau - c(q, v) + \sum_i J_i(q)^T f_i\bigr)
 

@@ -96,7 +96,7 @@ def frame_jacobians(model, q, *, reference):
     Notes
     -----
     Source: Featherstone (2008), eq. 4.5-4.6. Identity: matrix k is `jacobian` of frame k. Cost: O(nf d), d the depth of
-    the tree; for "world" a column belongs to a joint, whatever the frame.
+    the tree; for "world" a column belongs to a joint, for all frames.
     """
     X_0 = world_transforms(model, q)
     return [columns_to_rows(model, frame_columns(model, q, frame, reference, X_0)) for frame in model.frames]

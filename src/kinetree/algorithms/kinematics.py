@@ -217,7 +217,7 @@ def body_accelerations(model, q, v, a, *, reference, kind):
 
     These are true accelerations: a body in free fall has the acceleration of gravity, a body at rest has none. The
     kinds "spatial_offset" and "classical_offset" are those less the acceleration of gravity, in the same coordinates:
-    that of `rnea`, which lets the base accelerate upward, of ``f = I a + v x* I v`` with the weight of the body
+    that of `rnea`, in which the base accelerates upward, of ``f = I a + v x* I v`` with the weight of the body
     included, and the reading of an accelerometer ("classical_offset", "local").
     """
     return accelerations(model, q, v, a, user_frames(model), reference, kind)

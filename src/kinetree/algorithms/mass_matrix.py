@@ -1,4 +1,4 @@
-"""The mass matrix by a method of the reader's choice."""
+"""The mass matrix by a selectable method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def mass_matrix(model, q, *, method=crba):
     Notes
     -----
     Source: Featherstone (2008), table 6.2 (``"crba"``), eq. 6.5-6.11 (``"jacobians"``: the sum of the bodies' inertias,
-    each seen through its Jacobian), table 6.1 (``"columns"``: inverse dynamics of unit accelerations).
+    each projected by its Jacobian), table 6.1 (``"columns"``: inverse dynamics of unit accelerations).
     Identity: all methods agree; the kinetic energy is ``v @ M @ v / 2``.
 
     See Also

@@ -47,7 +47,7 @@ def joint_forces(model, q, v=None) -> Iterator[tuple[range, JointForce, JointSta
 
 
 def passive_terms(model, q, v, x=None, u=None):
-    """Elastic forces and, per velocity coordinate, the damping and the stiffness that act there now.
+    """Elastic forces and, per velocity coordinate, the damping and the stiffness in this state.
 
     Returns
     -------

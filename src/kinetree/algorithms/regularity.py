@@ -44,7 +44,7 @@ class Pivots:
         self.pairs, self._long, self._violated = [], long, None
 
     def add(self, pivot, scale, violated) -> None:
-        """One more."""
+        """Add a pivot."""
         self.pairs.append((pivot, scale))
         if self._long:
             self._violated = where(violated, 1.0, 0.0 if self._violated is None else self._violated)

@@ -1,4 +1,4 @@
-"""The symbols of the algorithms: the meaning of q, v, a, tau, f_ext, frame and all others, once for all of them.
+"""The symbols of the algorithms: the meaning of q, v, a, tau, f_ext, frame and all others, shared by all of them.
 
 `@algorithm` takes the shapes from here, and `docstrings` the texts: an algorithm declares only deviations.
 """
@@ -69,7 +69,7 @@ ARRAYS = {
     # floating base
     "I0c": (("nv_base", "nv_base"), "Composite inertia of all bodies in base coordinates [kg m^2, kg m, kg]."),
     "H": (("nv_joints", "nv_joints"), "Mass matrix of the joints while the base rests [kg m^2, kg m or kg]."),
-    "p0c": (("nv_base",), "Wrench that the base would need not to accelerate, if the joints do not, base coordinates "
+    "p0c": (("nv_base",), "Wrench that keeps the base from accelerating at zero joint accelerations, base coordinates "
         "[N m, N]."),
     "H_fl": (("nv_joints", "nv_joints"), "Mass matrix of the joints on a free base [kg m^2, kg m or kg]; "
         "symmetric, positive definite, dense."),
@@ -122,8 +122,8 @@ CHOICES = {
     ),
     "forward": (
         "sequence of str",
-        "Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.",
-        {"UnknownNameError, DuplicateNameError": "A name in ``forward`` is that of no joint, or is there twice."},
+        "Names of the joints whose force is known (forward dynamics). Each choice is compiled separately.",
+        {"UnknownNameError, DuplicateNameError": "A name in ``forward`` is that of no joint, or is given twice."},
     ),
 }
 """Name, type and meaning of each static choice, and the errors of wrong ones."""

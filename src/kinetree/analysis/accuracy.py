@@ -133,7 +133,7 @@ class AccuracyReport:
     condition : Condition
         Of the mass matrix as it is, in SI units.
     scaled_condition : Condition
-        Of the mass matrix with rows and columns scaled to a unit diagonal: that of the mechanism, whatever the units.
+        Of the mass matrix with rows and columns scaled to a unit diagonal: that of the mechanism, independent of units.
     errors : tuple of Error
         Measured against the same calculation in extended precision (double precision for "single"). Of double precision
         there are none on machines without a longer type.

@@ -224,7 +224,7 @@ def _by_assembly(pieces, bodies, handles) -> ArticulatedBody:
 
 
 def _single(pieces, i) -> ArticulatedBody:
-    """One rigid body: ``Phi = I^-1, b = -I^-1 p``; the world does not move whatever acts on it."""
+    """One rigid body: ``Phi = I^-1, b = -I^-1 p``; the world does not move under any force."""
     if i == 0:
         return ArticulatedBody((0,), np.zeros((*pieces.batch, 6, 6)), np.zeros((*pieces.batch, 6)))
     name = pieces.model.body_names[i]

@@ -19,7 +19,7 @@ def operation_counts(model, names: Sequence[str]) -> dict[str, int]:
     model : Model
     names : sequence of str
         Algorithms without static arguments. "rnea" is counted on the inertias that the model has: ``kt.rnea`` takes
-        base inertias instead, whatever these are.
+        base inertias instead.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from kinetree.native.singularity import singularity
 
 
 class ArrayCalls:
-    """Lists, other types and precisions, strided arrays, leading axes that broadcast, errors with names.
+    """Calls with lists, other types and precisions, strided arrays, leading axes that broadcast; errors with names.
 
     The base of `Function`, whose names and shapes, results and kernels it uses.
     """

@@ -72,7 +72,7 @@ def differentiate(
         The algorithm y = f(x): "rnea", "forward_dynamics", "pose" and so on; several as for `compile`.
     mode : {"jacobian", "jvp", "vjp", "hvp"}
         "jacobian": the matrices ``dy_dx``. "jvp": the product ``dy/dx x_tangent``, forward. "vjp": the product
-        ``y_cotangent^T dy/dx``, reverse, at a few times the cost of f whatever the number of variables. "hvp": the
+        ``y_cotangent^T dy/dx``, reverse, at a few times the cost of f for any number of variables. "hvp": the
         product of the second derivative of ``y_cotangent . y`` with ``x_tangent``, forward over reverse.
     wrt : str or sequence of str
         The variables: inputs of the algorithm, and "numbers", the numbers of the model.
@@ -115,7 +115,7 @@ def differentiate(
     with respect to x at x = 0, so it is symmetric.
     Numbers that are zero in the model may be variables: their derivative is that at zero.
     Cost: jacobian, up to nv times that of the algorithm; `rnea_derivatives` and `aba_derivatives` are much cheaper for
-    the dynamics. jvp and vjp, about twice, hvp, four times that of the algorithm, whatever the number of variables.
+    the dynamics. jvp and vjp, about twice, hvp, four times that of the algorithm, for any number of variables.
 
     See Also
     --------

@@ -59,8 +59,8 @@ class Function(ArrayCalls):
         In the order of arguments and results.
     single : callable
         The bare entry for one state of float64 arrays, without keywords: ``single(*inputs)`` or ``single(*inputs,
-        *outputs)``; it returns ``NotImplemented`` for everything that it does not take, where a call of the Function
-        explains, and for everything before the first call of the Function with one state.
+        *outputs)``; it returns ``NotImplemented`` for arguments of other kinds, with which the Function itself is to be
+        called, and before the first call of the Function with one state.
     """
 
     def __init__(
@@ -244,7 +244,7 @@ class Function(ArrayCalls):
             A number is structure in the compiled code: it is zero or infinite there and another here, or the reverse;
             or the models differ in more than numbers.
         InertiaError
-            One set of numbers has an inertia that no body can have. Sets with leading axes are taken as they are.
+            One set of numbers has an inertia that no body can have. Sets with leading axes are not verified.
         NonFiniteError, ShapeError, UnknownNameError
 
         Notes

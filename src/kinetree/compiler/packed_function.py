@@ -5,7 +5,7 @@ are zero, and M is symmetric. On large batches the stores of whole matrices take
 has constant zeros and equal values marked, so that these stores can be left out.
 
 The entries stand in the order in which the program computes them, and long vectors end with zeros, up to the end of a
-cache line: so they can leave while the rest is computed (`llvm_stream`).
+cache line: so they can be stored while the rest is computed (`llvm_stream`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LONG = 128
 
 
 def distinct(program: Program) -> tuple[list[list[int]], list[np.ndarray]]:
-    """For each output the values that are not the constant zero, once each, and where every entry finds its own.
+    """For each output the values that are not the constant zero, once each, and the place of every entry among them.
 
     The values come in the order of the code.
 
@@ -188,7 +188,7 @@ def packed(function: Function) -> PackedFunction:
 
     Notes
     -----
-    The values are the same bits. Worth it for large batches of matrices, which are limited by the memory's speed: of
+    The values are the same bits. Useful for large batches of matrices, which are limited by memory bandwidth: of
     the derivatives of a humanoid's inverse dynamics a third of the entries is left, and they are written while the
     rest is computed.
 

@@ -139,13 +139,13 @@ def reframed_values(model, basis, values: np.ndarray) -> tuple[np.ndarray, np.nd
     ----------
     model, basis : Model
         A model with the user's structure, and the one that the code was traced for: itself, or its re-framed form,
-        whose frames are kept whatever the values.
+        whose frames are kept for all values.
     values : (..., n) array
 
     Returns
     -------
     values, residues : (..., n) array
-        ``residues`` bounds the rounding left of sums that are zero: turned frames turn zeros into such.
+        ``residues`` bounds the rounding in entries that are zero sums: turned frames turn zeros into such.
     """
     if basis is model:
         return values.copy(), np.zeros_like(values)

@@ -1,4 +1,4 @@
-"""A compiled step taken through time by machine code: many states, all steps, one call.
+"""Rollouts of a compiled step in machine code: many states, all steps, one call.
 
 The driver (`llvm_driver`) takes a tile of states through all steps while they stay in the first-level cache; threads
 share the tiles. Here arrays of any leading axes become its table of addresses and strides, and nothing is copied that
@@ -29,7 +29,7 @@ def roll(
     steps: int,
     every: int,
 ) -> int:
-    """Take a batch of states through all steps of time.
+    """Advance a batch of states through all steps.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def roll(
     batch : tuple of int
         Leading axes of the rollouts, none of them 0.
     states : sequence of ndarray
-        Where each array of the state starts, shape (*lead, size) with leading axes that broadcast to the batch.
+        Initial value of each array of the state, shape (*lead, size) with leading axes that broadcast to the batch.
     inputs : sequence of ndarray
         The other inputs over time, shape (*lead, time, *shape), time being ``steps``, or 1 for constants.
     records : sequence of ndarray
@@ -49,7 +49,7 @@ def roll(
     Returns
     -------
     int
-        The status of the kernel, 0 if all is well. Otherwise the records are not filled in.
+        The status of the kernel, 0 for success. Otherwise the records are not filled in.
 
     Notes
     -----

@@ -19,7 +19,7 @@ TIME = "t"
 
 
 def takes_time(spec: Spec) -> bool:
-    """Whether an algorithm needs the time of a model that depends on it: if bodies take part in it, where q puts them.
+    """Whether an algorithm needs the time of a model that depends on it: if it uses bodies at the positions q.
 
     An algorithm with an input of this name handles the time itself.
     """

@@ -1,7 +1,7 @@
 """The contract of constraints: all that the model and the algorithms use of a constraint.
 
 A constraint is frozen data: it names joints and frames, and gives rows ``G v = ...`` over the velocities of a model,
-whatever made them. Its formulas are written over scalars of any kind, on *leaves* of the kinematics of a state,
+of any joints. Its formulas are written over scalars of any kind, on *leaves* of the kinematics of a state,
 given by name, so they run on floats, arrays, extended precision and traced expressions alike.
 """
 

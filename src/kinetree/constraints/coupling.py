@@ -30,7 +30,7 @@ class Coupling(Constraint):
     Notes
     -----
     Source: Featherstone (2008), eq. 3.20-3.21: constraints ``q = gamma(y)`` are eliminated, ``v = G y``. The
-    multiplier is the force on the joint; its master gets ``-ratio`` times as much.
+    multiplier is the force on the joint; that on its master is ``-ratio`` times as large.
 
     Examples
     --------

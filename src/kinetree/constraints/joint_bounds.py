@@ -15,9 +15,9 @@ REACHED = 1e-9  # of the distance to a limit: the part left after a step that en
 
 
 class JointBounds(Constraint):
-    """One row for each velocity coordinate of some joints, or of all that it can concern.
+    """One row for each velocity coordinate of some joints, or of all joints to which it applies.
 
-    Its force depends on the row's rate by a `RowLaw`, in which the law of the joint that it ``replaces`` has no part.
+    Its force depends on the row's rate by a `RowLaw`, without the law of the joint that it ``replaces``.
     """
 
     __slots__ = ()
@@ -56,12 +56,12 @@ class JointBounds(Constraint):
 
 @dataclass(frozen=True, slots=True)
 class HardLimits(JointBounds):
-    """Position limits met by impacts and rested on without penetration, instead of soft stops.
+    """Rigid position limits, with impacts and with rest at the limit without penetration, instead of soft stops.
 
     Parameters
     ----------
     restitution : float
-        0 comes to rest, 1 keeps the energy.
+        Coefficient of restitution: 0 ends at rest, 1 conserves the energy.
     of : str or sequence of str
         Joints; default all with limits.
     name : str
@@ -69,11 +69,11 @@ class HardLimits(JointBounds):
     Notes
     -----
     Rows ``v >= 0`` at a lower limit, impulses 0 to infinity, and the other way round at an upper one; Newton's
-    restitution. Soft stops of these joints have no part.
+    restitution. Soft stops of these joints have no effect.
 
     Accelerations: at or beyond a lower limit ``a >= 0`` where v <= 0, and at an upper one ``a <= 0`` where v >= 0, with
-    forces that are zero where a is not; a joint that moves into its limit is about to have an impact, which is no part
-    of an acceleration. Inverse dynamics leaves the load to the actuators. Steps of `simulate` are cut at impacts, see
+    forces that are zero where a is not; a joint that moves into its limit is about to have an impact, which is not part
+    of accelerations. In inverse dynamics the actuators take the load. Steps of `simulate` are cut at impacts, see
     `kinetree.integrators.joint_complementarity.JointComplementarity`; those of `rollout` end at the limit.
 
     Examples
@@ -155,7 +155,7 @@ class HardLimits(JointBounds):
 
 @dataclass(frozen=True, slots=True)
 class StickingFriction(JointBounds):
-    """Dry friction as Coulomb's law has it: joints below their breakaway load do not move at all.
+    """Dry friction by Coulomb's law, not rounded off: joints below their breakaway load do not move.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class StickingFriction(JointBounds):
 
     Accelerations: where v is exactly zero the joint stays at rest if forces within the bound keep it there, and starts
     against all of it otherwise. Inverse dynamics of a joint that stays at rest has no friction: any force within the
-    bound would do, and the actuator alone is among them.
+    bound is a solution, and that of the actuator alone is one of them.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class StickingFriction(JointBounds):
         return present(model.dry_friction[k])
 
     def laws(self, kin, dt=None, predicted=None) -> list[RowLaw]:
-        """Resistance where a coordinate can stick, and the force of sliding where it moves whatever happens."""
+        """Resistance where a coordinate can stick, and the force of sliding where it moves in any case."""
         found = []
         for k in self.coordinates(kin.model):
             c, v = kin.model.dry_friction[k], kin.v[k]

@@ -11,7 +11,7 @@ from kinetree.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class Lock(Constraint):
-    """A joint that stands still, wherever it is: ``v = 0``.
+    """A joint that stays at its position: ``v = 0``.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from kinetree.joints.time_functions import derivatives
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrescribedMotion(Constraint):
-    """A joint that follows functions of time: ``q = f(t)``, whatever force it takes.
+    """A joint that follows functions of time: ``q = f(t)``, with the force that this requires.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which rows of loops are independent: a subset that serves at every generic position, chosen once.
+"""Independent rows of loops: a subset that is valid at every generic position, chosen once.
 
 In mechanisms such as a planar four-bar, loops have redundant rows. Which rows to leave out must not depend on the
 state, so they are chosen from the rank of G at several closed positions.

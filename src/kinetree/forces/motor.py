@@ -26,29 +26,29 @@ class Motor(ForceElement):
     torque_limit : float
         Of the motor's shaft [N m].
     speed_limit : float
-        Speed of the shaft at which no torque is left in the direction of motion [rad/s]. It always can brake.
+        Speed of the shaft at which the torque in the direction of motion is zero [rad/s]. Braking is not affected.
     rated_speed : float, optional
-        Up to this speed the whole torque is there, then it falls linearly to zero at the speed limit. Default: 0, the
+        Full torque up to this speed, then a linear decrease to zero at the speed limit. Default: 0, the
         line of a DC motor from stall to no-load speed, if there is a speed limit.
     rotor_inertia : float
         [kg m^2]; simulations add ``gear_ratio^2`` times that to the armature of the joint.
     efficiency : float
-        Of the gear, above 0 up to 1: the joint gets that part of the motor's power, or the motor that part of the
-        joint's if it brakes, so the joint can be held back with more than is left for driving it.
+        Of the gear, above 0 up to 1: the part of the motor's power that reaches the joint; in braking, that of the
+        joint's power that reaches the motor. So braking forces exceed driving forces.
     time_constant : float
         First-order lag of the torque behind the command [s].
 
     Raises
     ------
     ModelError
-        A number that no motor has.
+        A parameter is out of range.
 
     Notes
     -----
     At the joint: ``|tau| <= eta |r| tau_max(omega)`` where the motor drives, ``|tau| <= |r| tau_limit / eta`` where it
     brakes, with omega = r v. With a fixed step the torque is that at the step's beginning, held over it. The motor acts
     on the commands of controllers and inputs in simulations and rollouts; the joint forces tau of the algorithms are
-    delivered ones.
+    delivered forces.
 
     Examples
     --------

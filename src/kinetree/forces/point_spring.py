@@ -26,7 +26,7 @@ class PointSpring(ForceElement):
     Notes
     -----
     The energy is ``k (L - L0)^2 / 2``, the tension ``k (L - L0) + d dL/dt``. Where the points coincide the line has no
-    direction, and the force none.
+    direction, and the force is zero.
     """
 
     name: str

@@ -16,7 +16,7 @@ class SoftStop(JointForce):
     Parameters
     ----------
     joint : str
-        The limits are its own data.
+        The limits are data of the joint.
     limit_stiffness, limit_damping : tuple of scalars
         k and d, one for each velocity coordinate [N m/rad or N/m; N m s/rad or N s/m].
     """

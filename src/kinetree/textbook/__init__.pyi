@@ -127,7 +127,7 @@ def hybrid_recursive(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     forward : sequence of str
-        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
+        Names of the joints whose force is known (forward dynamics). Each choice is compiled separately.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -166,7 +166,7 @@ def mass_matrix_columns(model: Model, q: ArrayLike, t: ArrayLike | None = None, 
 
 
 def mass_matrix_jacobians(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
-    r"""Mass matrix as the sum of the bodies' inertias, each seen through its Jacobian.
+    r"""Mass matrix as the sum of the bodies' inertias, each projected by its Jacobian.
 
     .. math:: M = \sum_k J_k^T I_k J_k, \qquad H_{ij} = \sum_{k \in \nu(i) \cap \nu(j)} S_i^T I_k S_j
 

@@ -17,7 +17,7 @@ from kinetree.algorithms.spec import algorithm
 
 @algorithm(inputs="q", outputs="M")
 def mass_matrix_jacobians(model, q):
-    r"""Mass matrix as the sum of the bodies' inertias, each seen through its Jacobian.
+    r"""Mass matrix as the sum of the bodies' inertias, each projected by its Jacobian.
 
     .. math:: M = \sum_k J_k^T I_k J_k, \qquad H_{ij} = \sum_{k \in \nu(i) \cap \nu(j)} S_i^T I_k S_j
 

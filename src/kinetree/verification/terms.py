@@ -1,7 +1,7 @@
 """Bounds of rounding errors: the sizes of all terms that an algorithm sums, and the error that follows from them.
 
-A sum of n products is computed with an error of at most n u times the sum of the products' sizes, u = 2^-53, whatever
-cancels among them. So inverse dynamics is evaluated once more on sizes alone: lengths of vectors instead of vectors,
+A sum of n products is computed with an error of at most n u times the sum of the products' sizes, u = 2^-53, for any
+cancellation among them. So inverse dynamics is evaluated once more on sizes: lengths of vectors instead of vectors,
 sums instead of differences, paths along the tree instead of distances. The result bounds the rounding of every
 method for the same joint force.
 
@@ -159,7 +159,7 @@ class Tolerances:
 
     @property
     def root(self) -> np.ndarray:
-        """Square roots of the diagonal of M's sizes: the size of an entry, whatever is eliminated on the way."""
+        """Square roots of the diagonal of M's sizes: a bound of an entry at every stage of elimination."""
         return np.sqrt(np.diagonal(self.near.M, axis1=1, axis2=2))
 
     def solved(self, x, *, world=False) -> np.ndarray:
