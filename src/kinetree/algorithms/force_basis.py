@@ -1,7 +1,7 @@
 """The force subspaces of a joint, from its motion subspace: constraint forces T and active forces T_a.
 
 ``T^T S = 0`` and ``T_a^T S = 1`` (Featherstone, eq. 3.34 and 3.37). Any joint has them, whether or not it has an
-implicit form of its own: coordinates that S does not touch are constraint forces as they are, the others are split by
+implicit form of its own: coordinates in which S is zero are constraint forces as they are, the others are split by
 reflections that take S to a triangle.
 """
 

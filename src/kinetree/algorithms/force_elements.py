@@ -1,7 +1,7 @@
 """Force elements with laws over leaves: energies, joint forces and slopes on any mechanism.
 
 The law is recorded in a trace of its own whose inputs are its leaves, differentiated there, and evaluated over the
-scalars of the state. Forces at leaves become wrenches of bodies, and one inward pass serves all elements.
+scalars of the state. Forces at leaves become wrenches of bodies, and one inward pass is enough for all elements.
 """
 
 from __future__ import annotations

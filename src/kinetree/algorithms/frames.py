@@ -1,7 +1,7 @@
 """All frames of a model at once, as arrays in the order of ``model.frames``: poses, velocities, Jacobians.
 
 Frame k < nb is that of body k, the first one the world's; the others follow. Shared results of frames (the transforms
-of their bodies, the columns of shared joints) is computed once.
+of their bodies, the columns of shared joints) are computed once.
 """
 
 from __future__ import annotations

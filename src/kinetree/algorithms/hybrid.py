@@ -2,7 +2,7 @@
 
 Two methods. By articulated bodies (`hybrid_aba`): a joint of known acceleration is rigid but for that acceleration. By
 the inertia matrix (`hybrid_crba`): the rows and columns of the joints of known force are a smaller equation of motion.
-A third one, written quite differently, is in `hybrid_recursive`.
+A third, independent one is in `hybrid_recursive`.
 
 Book (tables 9.1-9.3)  here
 ``fd``                 ``fd``, from ``forward``

@@ -6,7 +6,7 @@ Book (table 7.1)      here
 ``i_X_lambda(i)``     ``X[i]``
 
 Without velocity, gravity and external forces the articulated-body algorithm solves ``M a = x``: no M is formed. The
-matrix itself is the response to unit forces: `response.py`, which serves derivatives of forward dynamics, too.
+matrix itself is the response to unit forces: `response.py`, which derivatives of forward dynamics use, too.
 """
 
 from __future__ import annotations

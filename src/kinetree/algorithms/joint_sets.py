@@ -26,7 +26,7 @@ def forward_joints(model, forward: str | Iterable[str | int]) -> tuple[int, ...]
     ----------
     model : Model
     forward : sequence of str or int, or str
-        Joints, by name or number, in any order; or one text, "hip+knee", which is how they follow the name of an
+        Joints, by name or number, in any order; or one text, "hip+knee", the form in which they follow the name of an
         algorithm ("hybrid_dynamics:hip+knee"). An empty text is no joint.
 
     Returns

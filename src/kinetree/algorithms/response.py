@@ -3,7 +3,7 @@
 In these coordinates articulated inertias and forces need no transformation to the parent. The response of a joint to
 the acceleration A of a body that supports it is ``qdd = R A``, one row R for each velocity; to a pattern of forces on
 all bodies of a subtree, for example ``2 B e`` on each of them, a number. Both kinds of rows are extended from the
-parent to its ancestors through the compliance of the joints in between. They serve every column of a derivative.
+parent to its ancestors through the compliance of the joints in between. Both apply to every column of a derivative.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Spec:
         Names and shapes. An entry of a shape is a number or the name of a size of the model (``nq``, ``nv``, ``nb``,
         ``nf``, ``n_inertial``).
     static : tuple of str
-        Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is a function of its own.
+        Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is compiled separately.
     domains : tuple of Domain
         Conditions on the inputs besides shape and finiteness (unit quaternions, limits, couplings).
     body_frames : bool, "cheaper", "laws" or None
@@ -137,7 +137,7 @@ class Spec:
     def key(self) -> str | None:
         """The algorithm's identity by content: its code, closures, and the sources that it uses.
 
-        None for functions that are not the library's, alone or within others: their code may change unseen.
+        None for functions that are not the library's, alone or within others: their code may change without notice.
         """
         return key(self.identity)
 

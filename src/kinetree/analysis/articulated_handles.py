@@ -5,7 +5,7 @@ r"""Articulated bodies with any handles: the response of a mechanism, or of a pa
     \begin{bmatrix} f_1 \\ f_2 \\ \vdots \end{bmatrix} + \begin{bmatrix} b_1 \\ b_2 \\ \vdots \end{bmatrix}
 
 On arrays, whose leading axes are the batch. Two methods: the projection of the equations of motion on the handles, and
-the assembly of the bodies joint by joint, which serves closed loops as well.
+the assembly of the bodies joint by joint, which applies to closed loops as well.
 """
 
 from __future__ import annotations

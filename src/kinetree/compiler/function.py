@@ -157,7 +157,7 @@ class Function(ArrayCalls):
         return entry
 
     def _make_direct(self) -> None:
-        """Let calls go to the entry for one state without Python in between."""
+        """Route calls to the entry for one state without Python in between."""
         if type(self).__call__ is Function.__call__:
             from kinetree.native.vectorcall import make_direct
 

@@ -296,7 +296,7 @@ def _fields(parts: Sequence[Quantity], inputs: set[str]) -> list[str]:
 
 
 def _hosts(parts: Sequence[Quantity]) -> dict[Quantity, Quantity]:
-    """The quantities that another one of the list has at hand, and which one."""
+    """The quantities that are intermediate results of another one of the list, and which one."""
     own = {part.name: part for part in parts if from_library(part.spec.function)}
     return {
         own[name]: own[shared.host] for name, shared in SHARED_RESULTS.items() if name in own and shared.host in own

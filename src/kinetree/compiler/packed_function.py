@@ -110,7 +110,7 @@ class PackedFunction(Function):
         Returns
         -------
         array or tuple of arrays
-            As the function gave them before it was packed.
+            The results of the function before it was packed.
         """
         vectors = flattened(flattened(vectors))
         if len(vectors) != len(self.places):

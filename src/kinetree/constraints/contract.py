@@ -110,7 +110,7 @@ class Constraint:
         raise NotImplementedError
 
     def landed(self, model, q, q_next) -> dict[int, object]:
-        """Of box rows, positions after a step that are not as computed, but exactly at a limit, by entry of q."""
+        """Of box rows, positions after a step that are set exactly to a limit, by entry of q."""
         return {}
 
     def given_rates(self, kin) -> dict[int, tuple]:

@@ -1,4 +1,4 @@
-"""Rows whose impulses are bounded: position limits that nothing passes, and dry friction that sticks."""
+"""Rows with bounded impulses: hard position limits, and dry friction that sticks."""
 
 from __future__ import annotations
 

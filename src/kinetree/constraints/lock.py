@@ -43,7 +43,7 @@ class Lock(Constraint):
     def check(self, model) -> None:
         """The joint can move."""
         if not self.count(model):
-            raise ModelError(f"{self}: it does not move anyway", joint=self.joint)
+            raise ModelError(f"{self}: the joint has no freedoms", joint=self.joint)
 
     def count(self, model) -> int:
         """Velocities of the joint."""

@@ -77,7 +77,7 @@ def checked_constraints(model, constraints: Sequence[Constraint]) -> tuple[Const
 
 
 def _refuse_twice(model, constraints: Sequence[Constraint]) -> None:
-    """A velocity is given once, and a law taken over once."""
+    """Refuse two constraints that determine one velocity, or that replace one law."""
     taken: set[tuple[str, str]] = set()
     for c in constraints:
         for joint in (c.joints or model.joint_names) if c.replaces else ():

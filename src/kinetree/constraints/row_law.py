@@ -1,4 +1,4 @@
-"""The force of a bounded row as a function of its rate: friction that sticks, limits that nothing passes."""
+"""The force of a bounded row as a function of its rate: friction that sticks, hard limits."""
 
 from __future__ import annotations
 

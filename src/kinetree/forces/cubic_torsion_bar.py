@@ -9,7 +9,7 @@ from kinetree.forces.contract import ForceElement
 
 @dataclass(frozen=True)
 class CubicTorsionBar(ForceElement):
-    """``tau = -k1 x - k3 x^3`` along a joint of one coordinate, x from where the bar is relaxed.
+    """``tau = -k1 x - k3 x^3`` along a joint of one coordinate, x from the relaxed position.
 
     Parameters
     ----------

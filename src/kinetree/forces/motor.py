@@ -120,7 +120,7 @@ class Motor(ForceElement):
         return minimum(maximum(force, low), high)
 
     def lagged(self, force, command, dt):
-        """The joint force after a time in which it went from there to a constant command [N m or N]."""
+        """The joint force after a time dt of lag from ``force`` towards a constant command [N m or N]."""
         return command + (force - command) * exp(-dt / self.time_constant)
 
     @classmethod

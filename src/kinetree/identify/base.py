@@ -142,7 +142,7 @@ def base_parameters(
     Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (1991): orthogonal factors of
     stacked regressors. Differs: columns are taken from the root outwards, and one that depends on those before it is
     left out, so regroupable parts of a body go to the parent, as in the symbolic rules of Khalil (a
-    revolute joint about z gives up m, m c_z and I_yy). All joint forces count as measured.
+    revolute joint about z loses m, m c_z and I_yy). All joint forces are taken as measured.
 
     Identity: ``rank = kt.surgery.base_parameter_count(model)`` for a floating base.
 

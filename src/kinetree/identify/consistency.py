@@ -85,7 +85,7 @@ def from_pseudo_inertia(J) -> np.ndarray:
 
 @checked(model=a_model)
 def impossible_bodies(model: Model) -> tuple[str, ...]:
-    """Names of the bodies whose pseudo-inertia has a negative eigenvalue: there is no mass that could have it.
+    """Names of the bodies whose pseudo-inertia has a negative eigenvalue, which no distribution of mass has.
 
     Parameters
     ----------

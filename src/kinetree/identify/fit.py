@@ -148,7 +148,7 @@ def fit(
     joint_parameters: Sequence[str] = (),
     progress: bool | None = None,
 ) -> Identification:
-    """Find the inertial parameters of all bodies from a measured motion, physically consistent.
+    """Physically consistent inertial parameters of all bodies from a measured motion.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def fit(
         Standard deviation of the bodies from the prior, as a logarithm: 1 is a factor of e in the moments of mass, 0.1
         about 10 %. It affects the combinations that the data do not determine.
     joint_parameters : sequence of str
-        Joint data to find as well, none of which can be negative: "armature", "damping" and other friction
+        Joint parameters to fit as well, none of which can be negative: "armature", "damping" and other friction
         (`JOINT_PARAMETERS`).
     progress : bool, optional
         Show a bar; by default if stderr is a terminal and the fit takes longer than a second.

@@ -1,4 +1,4 @@
-"""Algorithms in the other forms of the literature: for reading, teaching and verification."""
+"""Algorithms in other formulations of the literature: for reading, teaching and verification."""
 
 from kinetree.public import namespace
 

@@ -56,7 +56,7 @@ def along(states, function: Callable, size, *, timed: bool = True):
     size : array
         Size of its terms.
     timed : bool
-        Whether time advances; else joints that depend on it stay where they are.
+        Whether time advances; else joints that depend on it are at rest.
     """
     h = steps()[:, None, None]
     v, a = states.v.astype(PRECISE), states.a.astype(PRECISE)

@@ -70,7 +70,7 @@ class Verification:
     model_name : str
     rows : tuple of Row
     states, seed : int
-        ``States(model, states, seed)`` are the same again.
+        ``States(model, states, seed)`` gives the same states again.
     fast : bool
     condition : float
         Largest condition of M among the states, its diagonal scaled to 1.

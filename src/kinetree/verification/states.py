@@ -29,7 +29,7 @@ class States:
     compiled : bool
         Whether ``call`` compiles; else algorithms are interpreted.
     modified : bool
-        Whether the model is meant to be another one than its file describes.
+        Whether the model differs from its file on purpose.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ ALGORITHMS = (
 
 
 def as_it_is(s, name, arguments):
-    """As all others call it."""
+    """The call of all other checks."""
     return s.call(name, *arguments)
 
 

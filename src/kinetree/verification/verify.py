@@ -56,8 +56,8 @@ def verify(
     fast : bool
         Compile nothing: the algorithms are interpreted, on all states at once. For big models.
     modified : bool
-        The model is meant to be another one than its file describes (a payload, surgery). By default that is a finding,
-        with the verdict "changed".
+        The model differs from its file on purpose (a payload, surgery). By default a difference is a finding, with the
+        verdict "changed".
     progress : bool or callable, optional
         True or False force a bar on stderr on or off; by default there is one in terminals. A callable is called
         with ``(done, total, what)``.
