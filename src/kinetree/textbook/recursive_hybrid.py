@@ -1,4 +1,4 @@
-"""Recursive hybrid dynamics by Kim: a third method, with spatial accelerations and all of the joints' forces.
+"""Recursive hybrid dynamics by Kim: a third method, with spatial accelerations and the total forces across joints.
 
 Sueda (algorithm 9)      here
 ``S_j, eta_j``           ``S[i], eta[i]``
