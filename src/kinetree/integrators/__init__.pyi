@@ -64,8 +64,8 @@ def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayL
     q_next : (..., nq) array
         Positions after the step [rad or m; quaternions unit].
     v_next : (..., nv) array
-        Velocities after the step [rad/s or m/s]; infinite where the corrections have not come to an end (the last
-        one above 1e-3 of the speed), so that no wrong number passes for a result.
+        Velocities after the step [rad/s or m/s]; infinite where the corrections have not converged (the last one
+        above 1e-3 of the speed), so that no inaccurate result is used.
     """
 
 class _linearly_implicit_step(NamedTuple):
@@ -225,6 +225,6 @@ def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, d
     q_next : (..., nq) array
         Positions after the step [rad or m; quaternions unit].
     v_next : (..., nv) array
-        Velocities after the step [rad/s or m/s]; infinite where the corrections have not come to an end (the last
-        one above 1e-3 of the speed), so that no wrong number passes for a result.
+        Velocities after the step [rad/s or m/s]; infinite where the corrections have not converged (the last one
+        above 1e-3 of the speed), so that no inaccurate result is used.
     """

@@ -49,7 +49,7 @@ def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
 
     The unknowns are (q, v) themselves. Quaternions are normalized before every evaluation and in the result, so the
     solver's rounding along the quaternion's length, where nothing physical depends on it, cannot enter the motion.
-    Where a joint changes its chart, the solver stops and starts anew in the other one. The implicit methods get
+    Where a joint changes its chart, the solver stops and restarts in the other one. The implicit methods get
     Jacobians from the closed-form derivatives of the dynamics.
 
     Parameters
@@ -181,7 +181,7 @@ def _after_steps(keep: Callable | None, times: np.ndarray, normalize, nq: int) -
 
 
 def _chart_event(system, nq: int) -> list[Callable]:
-    """An event where a joint should change its coordinates, after which the solver starts anew; none if none can.
+    """An event where a joint should change its coordinates, after which the solver restarts; none if none can.
 
     The chart itself is discontinuous, which no adaptive step could cross. Its sign alone gives the time.
     """

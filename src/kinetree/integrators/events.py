@@ -46,7 +46,7 @@ class Event:
         End the run at the event, or when it has happened so many times, or where it is about to happen infinitely
         often in a finite time, as bounces of a ball do.
     action : callable, optional
-        ``action(t, q, v) -> (q, v)``: the state from which the run goes on, after an impact for example; None for the
+        ``action(t, q, v) -> (q, v)``: the state from which the run continues, after an impact for example; None for the
         same.
     name : str
         Name of the occurrences.
@@ -113,7 +113,7 @@ class Occurrence:
     q, v : numpy.ndarray
         The state just before; read-only, as are the others.
     q_after, v_after : numpy.ndarray
-        The state from which the run went on.
+        The state from which the run continued.
     joint, side : str
         Of an impact at a hard stop: the joint, and "lower" or "upper"; empty for other events.
     """
@@ -247,7 +247,7 @@ class EventLocator:
         Returns
         -------
         q, v : numpy.ndarray
-            The state from which the run goes on.
+            The state from which the run continues.
         occurrences : list of Occurrence
         stop : bool
             Whether the run ends here.

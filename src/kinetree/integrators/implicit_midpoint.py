@@ -59,8 +59,8 @@ class ImplicitMidpoint:
     domains=COMPLETE,
     symbols={
         "tau": "Actuator forces during the step [N m or N].",
-        "v_next": "; infinite where the corrections have not come to an end (the last one above 1e-3 of the speed), "
-        "so that no wrong number passes for a result.",
+        "v_next": "; infinite where the corrections have not converged (the last one above 1e-3 of the speed), "
+        "so that no inaccurate result is used.",
     },
 )
 def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):

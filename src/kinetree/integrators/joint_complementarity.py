@@ -43,7 +43,7 @@ class JointComplementarity:
     With stops, forces act at the middle of the step, ``q (+) h v / 2``, and positions move at the mean velocity, so the
     motion in it is ``q (+) s (v + s a / 2)``: exact under constant forces, of order 2 under smooth ones that do not
     depend on velocities, and as steady as semi-implicit Euler, whose steps are the same from half to half. The step is
-    cut where a joint comes to its stop, and goes on from there after the impact, ``v' = v + M^-1 Lambda`` with
+    cut where a joint comes to its stop, and continues from there after the impact, ``v' = v + M^-1 Lambda`` with
     ``v'_k >= -e v_k`` at the joints that hit, complementary (Newton's restitution). A rebound that would last less than
     two steps comes to rest: resting contact, without chatter.
 
@@ -92,7 +92,7 @@ class JointComplementarity:
         return q, v
 
     def cut(self, t) -> None:
-        """The run goes on from a time within the last step: record the work until then."""
+        """The run continues from a time within the last step: record the work until then."""
         self._record_work(t)
 
     def interpolant(self):

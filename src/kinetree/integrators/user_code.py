@@ -55,7 +55,7 @@ def explain(error: Exception, where: str) -> None:
         return
     error.add_note(f"kinetree: raised by {where}")
     if isinstance(error, ValueError) and _REFUSED in str(error):
-        error.add_note("kinetree: the arrays that a simulation hands out are its state and read-only; compute on a "
+        error.add_note("kinetree: the arrays passed by a simulation are its state and read-only; compute on a "
                        "copy: q = q.copy()")  # fmt: skip
 
 

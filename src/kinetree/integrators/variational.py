@@ -240,8 +240,8 @@ def _end(model, q, u, p, h):
     domains=COMPLETE,
     symbols={
         "tau": "Actuator forces during the step [N m or N].",
-        "v_next": "; infinite where the corrections have not come to an end (the last one above 1e-3 of the speed), "
-        "so that no wrong number passes for a result.",
+        "v_next": "; infinite where the corrections have not converged (the last one above 1e-3 of the speed), "
+        "so that no inaccurate result is used.",
         "UnsupportedError": "The model has gears or joints that depend on time, which the Lagrangian lacks.",
     },
     raises="UnsupportedError",

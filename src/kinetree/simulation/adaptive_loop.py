@@ -54,7 +54,7 @@ class AdaptiveLoop:
         self._method, self._counts = method, counts
 
     def advance(self, end: float, tick) -> bool:
-        """Go on to a time [s]; whether a state reset ended the run before.
+        """Advance to a time [s]; whether a state reset ended the run before.
 
         Raises
         ------

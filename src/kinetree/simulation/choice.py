@@ -190,7 +190,7 @@ def friction_notes(model, method, dt: float) -> list[str]:
         return []
     return [
         f"{stiff}{method.method} is explicit and takes tiny steps near rest; kt.integrators.Adaptive('LSODA') or "
-        "'Radau' is made for it"
+        "'Radau' is suited to it"
     ]
 
 
@@ -211,7 +211,7 @@ def slow_steps(model, method: Adaptive) -> tuple[float, list[str]]:
     return steps, [
         f"joint {stiffness.joint!r} is stiff ({stiffness.rate:.3g} 1/s by its spring or damper): {method.method} is "
         f"explicit and takes at least {steps:.2g} steps for every second; kt.integrators.Adaptive('Radau') or 'BDF' is "
-        "made for it"
+        "suited to it"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Two runs side by side: how far apart, at which joints, from when on."""
+"""Comparison of two runs: differences, the joints concerned and the time of the first one."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class StateReset:
     t : float
         Time [s], after the step's beginning and at most at its end.
     q, v : numpy.ndarray
-        The state from which the run goes on.
+        The state from which the run continues.
     label : str
         Name of the event, under which the energy of the change of state appears in the energy balance.
     stop : bool
@@ -70,7 +70,7 @@ class StateReset:
     joint : str
         The joint where it happened, if it was one.
     x : numpy.ndarray or None
-        The internal states of force elements from which the run goes on; None for those between both ends of the step.
+        Internal states of force elements from which the run continues; None for those between both ends of the step.
     """
 
     t: float
@@ -144,7 +144,7 @@ class Component:
         """The state reset at which the step ends instead, or None."""
 
     def after_reset(self, t) -> None:
-        """The run goes on from a time t within the last step, in another state or cut short by a component."""
+        """The run continues from a time t within the last step, in another state or cut short by a component."""
 
     def get_state(self):
         """The state for snapshots; anything that can be pickled."""

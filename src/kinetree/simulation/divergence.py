@@ -123,7 +123,7 @@ def _cause(run, k: int, fed: str, flips: float) -> str:
 
 
 def _fed(run, n: int) -> tuple[int, str] | None:
-    """Where a controller fed the motion while it could still be resolved, if that is most of its energy."""
+    """Joint where a controller added energy while steps resolved the motion, if that is most of its energy."""
     if not run.metadata.controlled:
         return None
     size = np.abs(run.v).max(axis=1)

@@ -38,7 +38,7 @@ class Events(Component):
         self._locator.begin(simulation.time, simulation.q, simulation.v)
 
     def after_step(self, step: Step) -> StateReset | None:
-        """Where the first events of the step happened, and the state from which the run goes on."""
+        """State reset at the first events of the step, with the state from which the run continues."""
         nv, motion, shortened = len(step.v0), self._run.motion(step), self._shortened(step)
         found = self._locator.look(
             step.t0, step.t1, (step.q1, step.v1), _cut(motion, nv), shortened and _cut(shortened, nv)
@@ -122,7 +122,7 @@ def interpolated(system, step: Step, stepper, tau: Callable, f_ext: Callable) ->
 
 
 def checked_events(events) -> tuple[Events, ...]:
-    """The component that locates these events; none for none."""
+    """The component that locates these events, in a tuple; empty without events."""
     if isinstance(events, Event):
         return (Events(events),)
     try:

@@ -105,7 +105,7 @@ class BoundInputs:
             self.f_ext = lambda t: before(t) + u(t)
 
     def check_delays(self, dt: float | None) -> None:
-        """Refuse delays of the controller that a step of dt [s] cannot keep, or an adaptive method (None)."""
+        """Raise an error for delays of the controller that steps of dt [s] or an adaptive method (None) cannot keep."""
         if self._controller is not None and dt is None:
             controllers.check_continuous(self._controller)
         elif self._controller is not None:
@@ -385,7 +385,7 @@ def _refusal(source, arguments: tuple) -> TypeError | None:
 
 
 def _check_signature(what: str, source, expected: str, shape: str, arguments: tuple, other: str = "") -> None:
-    """Refuse a callable that cannot be called with these arguments; one without a readable signature passes."""
+    """Raise an error for a callable that does not take these arguments, if its signature is readable."""
     error = _refusal(source, arguments) if callable(source) else None
     if error is not None:
         signature = inspect.signature(source)

@@ -116,7 +116,7 @@ class JointConstraints(Component):
         self._dt, self._log, self.occurrences = simulation.dt, [], []
 
     def after_reset(self, t: float) -> None:
-        """The run goes on from a time within the last step: records later than that are discarded."""
+        """The run continues from a time within the last step: records later than that are discarded."""
         while self.occurrences and self.occurrences[-1].time > t:
             self.occurrences.pop()
         if self._log and self._log[-1][0] > t:

@@ -75,7 +75,7 @@ def to_pandas(run, frames=()):
 
 
 def need_netcdf() -> None:
-    """Refuse to write NetCDF files where the packages for it are missing."""
+    """Raise an error if packages for NetCDF files are missing."""
     _package("xarray", "NetCDF files")
     _package("h5netcdf", "NetCDF files")
 

@@ -39,7 +39,7 @@ def check_inside(model, q: np.ndarray, what: str, time: float | None = None, onl
     time : float, optional
         Time of the state [s].
     only : sequence of int, optional
-        Velocity coordinates to look at.
+        Velocity coordinates to check.
 
     Raises
     ------

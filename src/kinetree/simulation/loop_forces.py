@@ -42,7 +42,7 @@ class LoopForces(Component):
         self._log.append((step.t1, after))
 
     def after_reset(self, t) -> None:
-        """The run goes on from a time within the last step."""
+        """The run continues from a time within the last step."""
         if len(self._log) > 1 and self._log[-1][0] > t:
             self._log[-1] = (t, self._log[-1][1])
 

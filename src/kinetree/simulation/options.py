@@ -99,7 +99,7 @@ class Checkpoint:
     path : path-like
         It gets a snapshot, with all samples so far, and is replaced each time. The file is a pickle: use only your own.
     every : float
-        Simulated time between two writings [s]. An adaptive solver starts anew there.
+        Simulated time between two writings [s]. An adaptive solver restarts there.
 
     Examples
     --------

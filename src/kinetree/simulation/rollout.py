@@ -1,4 +1,4 @@
-"""Rollouts: many states taken through many steps under given forces, in one call of machine code."""
+"""Rollouts: many states advanced by many steps under given forces, in one call of machine code."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Rollout:
         out=None,
         dtype=None,
     ) -> RolloutStates | InternalRolloutStates:
-        """Take all states through all steps; arguments and result as for `rollout`."""
+        """Advance all states by all steps; arguments and result as for `rollout`."""
         h = number("rollout: dt", dt, A_TIME, above=0.0)
         every = (record or Record()).steps(h)
         if self.integrator == "auto":
@@ -358,7 +358,7 @@ class Rollout:
         where = f" of state {state if len(state) > 1 else state[0]}" if state else ""
         return SimulationError(
             f"rollout: the motion{where} is no longer finite after step {t} (t = {time:.6g} s); the first bad "
-            f"coordinate is the {bad}. Use a smaller dt; checks=False lets the other states of a batch go on.",
+            f"coordinate is the {bad}. Use a smaller dt; with checks=False the other states of a batch continue.",
             time=time,
             step=t,
             state=state,
@@ -393,7 +393,7 @@ def rollout(
     out=None,
     dtype=None,
 ) -> RolloutStates | InternalRolloutStates:
-    """Take many states through many steps of time under given forces, in one call of machine code.
+    """Advance many states by many steps under given forces, in one call of machine code.
 
     Parameters
     ----------

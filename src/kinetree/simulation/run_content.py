@@ -292,7 +292,7 @@ def _balance_shapes(path: Path, balance: dict, headers: dict[str, Header], sampl
 
 
 def check_numbers(path: Path, meta: dict, arrays: dict[str, np.ndarray]) -> None:
-    """Refuse times that do not rise, and states that are no numbers: forces and energies may overflow where runs fail.
+    """Raise an error for times that do not increase and states that are not finite; forces and energies may overflow.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class RunMetadata:
     components : tuple
         The components of the run, which have channels of their own.
     failed : str
-        Why the run could not go on; empty if it could.
+        Why the run failed; empty if it did not.
     interrupted : str
         Why the run was interrupted, if not by the motion: Ctrl-C, an error in the user's code.
     kept : dict

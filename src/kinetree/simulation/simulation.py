@@ -62,7 +62,7 @@ class Simulation:
 
     Notes
     -----
-    A run in pieces has the bits of the run in one, with every fixed step; an adaptive solver starts anew with every
+    A run in pieces has the bits of the run in one, with every fixed step; an adaptive solver restarts with every
     `advance` and at every checkpoint, so there the same pieces have the same bits.
 
     Examples
@@ -142,11 +142,11 @@ class Simulation:
     def __repr__(self) -> str:
         return f"Simulation of {self.model.name!r} at t = {self.time:.9g} s, {self.integrator}"
 
-    # Where it is ---------------------------------------------------------------------------------------------------
+    # State ---------------------------------------------------------------------------------------------------------
 
     @property
     def time(self) -> float:
-        """Where the run is [s]."""
+        """Time of the current state [s]."""
         return self._run_state.time
 
     @property
@@ -180,7 +180,7 @@ class Simulation:
         """Step, or distance of the samples of an adaptive run [s]."""
         return self._run_state.dt
 
-    # Going on ------------------------------------------------------------------------------------------------------
+    # Advancing -----------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """Advance by one step dt; as `advance`, in fewer microseconds where nothing but the controller acts."""
@@ -196,7 +196,7 @@ class Simulation:
             self.advance(self._run_state.dt)
 
     def advance(self, duration: float, progress: bool | None = False) -> None:
-        """Go on for a time.
+        """Advance by a duration.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class Simulation:
             self._stop_clock()
 
     def _check_room(self, end: float) -> None:
-        """Refuse a run whose samples do not fit into memory, before it begins."""
+        """Raise an error for a run whose samples do not fit into memory, before it begins."""
         state, inputs, every = self._run_state, self._inputs, self._every
         check_room(
             f"simulate: the samples of {end:g} s, one every {state.dt * every:g} s,",
@@ -394,11 +394,11 @@ class Simulation:
     def __reduce__(self):
         raise UnsupportedError(
             "a Simulation holds compiled code and functions of the caller, so it cannot be pickled or copied. Pickle "
-            "sim.save(), which is all of its state, make the Simulation anew and restore that: sim.restore(snapshot)"
+            "sim.save(), which is all of its state, make a new Simulation and restore that: sim.restore(snapshot)"
         )
 
     def restore(self, snapshot) -> None:
-        """Go to where a snapshot was taken.
+        """Restore the state of a snapshot.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The state of a run at one instant, from which it goes on to the same bits, in this process or another."""
+"""The state of a run at one instant, from which it continues to the same bits, in this process or another."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def fingerprint(model) -> str:
 
 
 def check_settings(theirs: dict, mine: dict) -> None:
-    """Refuse a snapshot of another run."""
+    """Raise an error for a snapshot of another run."""
     differ = [name for name in mine if theirs.get(name) != mine[name]]
     if differ:
         shown = "; ".join(f"{name} {theirs.get(name)!r} there, {mine[name]!r} here" for name in differ)

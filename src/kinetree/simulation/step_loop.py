@@ -131,9 +131,9 @@ class NotFiniteState(Exception):
 def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, project, tick) -> None:
     """Whole steps without events, impacts or sampling times; the controller is called at each.
 
-    This loop is the overhead of a step beyond its arithmetic, so it uses local names. A controller never sees a state
+    This loop is the overhead of a step beyond its arithmetic, so it uses local names. A controller never gets a state
     that is not finite: with one, every state is checked. Without, every 64th, and the steps before a bad one are
-    made again to find the first; not of multistep methods, or whose sums in NumPy would warn.
+    repeated to find the first; not of multistep methods, or whose sums in NumPy would warn.
 
     Raises
     ------
