@@ -60,7 +60,7 @@ def by_kind(model, multipliers) -> dict[str, np.ndarray]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.seeds(2)
 def test_forces_and_accelerations_are_complementary(seed):
     """Friction: against the motion, or within its bounds where nothing accelerates. Limits push, and nothing passes."""
     model, rng = mechanism(seed), np.random.default_rng(seed)
@@ -92,7 +92,7 @@ def test_forces_and_accelerations_are_complementary(seed):
         assert rest == pytest.approx(f + push, abs=1e-8 * (1.0 + np.abs(lam).max()))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.seeds(2)
 def test_inverse_and_hybrid_dynamics_undo_forward_dynamics(seed):
     """The same accelerations of the forces found for them; and all joints in ``forward`` is forward dynamics."""
     model, rng = mechanism(seed), np.random.default_rng(seed)
@@ -222,7 +222,7 @@ def test_projections_lie_on_the_law():
                 assert abs(force) <= c and (abs(y - law.rest) < 1e-9 or force == pytest.approx(sliding))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.seeds(2)
 def test_two_solvers_agree(seed):
     """Newton's method in the compiled step, and the pivoting of complementarity problems in simulations."""
     model = kt.models.random_tree(5, seed=seed)
