@@ -444,8 +444,8 @@ def codegen(
     choices = [{text: parsed(model, text) for text in names.split(",")} for names in function]
     _refuse_unused({text: choice for group in choices for text, choice in group.items()}, given, optional or ())
     sources = []
-    for group in choices:
-        f = _function(model, group, given, optional or (), checks)
+    for names, group in zip(function, choices, strict=True):
+        f = _function(model, names.split(","), group, given, optional or (), checks)
         sources.append(to_c(f, dtype="float32" if single else "float64", parameters=parameters, sincos=sincos))
     for source in sources:
         n = source.operations
@@ -475,7 +475,7 @@ def _refuse_unused(choices: Choices, given: dict[str, str | None], optional: Ite
             raise unknown_name("optional input", name, known, names)
 
 
-def _function(model, choices: Choices, given: dict[str, str | None], optional: Iterable[str], checks: bool):
+def _function(model, texts: list[str], choices: Choices, given: dict[str, str | None], optional, checks: bool):
     """The function of one --function: an algorithm, or several with commas between them; options where they apply."""
     import kinetree as kt
 
@@ -490,7 +490,6 @@ def _function(model, choices: Choices, given: dict[str, str | None], optional: I
         raise KinetreeError(f"{needing} needs --{' and --'.join(missing)}.", missing=list(missing))
     static = {key: given[key] for key in wanted}
     inputs = tuple(entry for entry in optional if any(entry in spec.optional for spec, _ in choices.values()))
-    texts = list(choices)
     return kt.compile(model, texts if len(texts) > 1 else texts[0], optional=inputs, checks=checks, **static)
 
 
