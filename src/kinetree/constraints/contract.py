@@ -40,7 +40,7 @@ class Constraint:
     number_fields : tuple of str
         The fields that are run-time inputs of kernels; the others are baked into compiled code.
     replaces : str
-        Of box rows, the parameter of joint forces whose law they take over: "dry_friction".
+        Of box rows, the parameter of joint forces whose law they take over.
     verb : str
         The participle for joints whose velocities it determines: "locked".
 

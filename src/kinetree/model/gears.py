@@ -213,6 +213,26 @@ def reflected_inertia(model, i: int, axis: Vector3) -> float:
     return total
 
 
+def turned_gears(model, turn: Sequence) -> dict[str, tuple[GearedRotor, ...]]:
+    """The part of a model of its rotors, with stators in turned frames."""
+    return {"rotors": tuple(rotor.seen_from(turn[rotor.body]) for rotor in model.rotors)}
+
+
+def gears_in_plane(model, axes: Sequence) -> dict[str, tuple[GearedRotor, ...]]:
+    """That part of a planar model: only the component of an axis across the plane acts, the rest is constrained."""
+    return {"rotors": tuple(replace(x, axis=(axes[x.body] @ x.axis).z) for x in model.rotors)}
+
+
+def gears_of_joint(model, i: int) -> list[str]:
+    """The rotors that joint i turns, as text."""
+    return [str(rotor) for rotor in model.rotors if rotor.joint == i]
+
+
+def gear_texts(model) -> list[tuple]:
+    """Name, joint, stator and axis of every rotor, to compare models."""
+    return [(rotor.name, rotor.joint, rotor.body, repr(rotor.axis)) for rotor in model.rotors]
+
+
 def gear_structure(model) -> tuple:
     """The structure of the gears, without numbers: equal for models with one structure."""
     return tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in model.rotors)

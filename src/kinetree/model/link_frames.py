@@ -15,6 +15,7 @@ import numpy as np
 
 from kinetree.joints.axes import alignment
 from kinetree.joints.elementary import QUARTER, Revolute, TurnedRevolute
+from kinetree.model.gears import turned_gears
 from kinetree.model.numbers import radius_of_gyration
 from kinetree.model.parts import Frame, pose_of_transform
 from kinetree.spatial import IdentityRotation, Rotation, Transform, Vector3, rotation_from_matrix
@@ -235,7 +236,7 @@ def reframed(model):
         "X_T": links.X_T,
         "I": tuple(turn[i] @ I for i, I in enumerate(model.I)),
         "frames": tuple(frames),
-        "rotors": tuple(rotor.seen_from(turn[rotor.body]) for rotor in model.rotors),
+        **turned_gears(model, turn),
         "geometry": tuple(
             tuple(shape.seen_from(turn[i].inverse()) for shape in shapes) for i, shapes in enumerate(model.geometry)
         ),

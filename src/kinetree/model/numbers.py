@@ -65,7 +65,7 @@ def entries(model) -> Iterator[tuple[str, object]]:
     for name in POSITION_PARAMETERS:
         for label, x in zip(model.position_labels, getattr(model, name), strict=True):
             yield f"{label}.{name}", x
-    for element in (*model.rotors, *model.elements):
+    for element in model.named_parts():
         for name, x in element.numbers().items():
             yield f"{element.name}.{name}", x
     for c in model.constraints:
@@ -118,8 +118,8 @@ def rebuilt(model, values) -> dict[str, object]:
         parts[name] = tuple(take(model.nv))
     for name in POSITION_PARAMETERS:
         parts[name] = tuple(take(model.nq))
-    parts["rotors"] = tuple(rotor.with_numbers(take(len(rotor.numbers()))) for rotor in model.rotors)
-    parts["elements"] = tuple(element.with_numbers(take(len(element.numbers()))) for element in model.elements)
+    for kind in model.NAMED:
+        parts[kind] = tuple(part.with_numbers(take(len(part.numbers()))) for part in getattr(model, kind))
     parts["constraints"] = tuple(c.with_numbers(take(len(c.numbers()))) for c in model.constraints)
     return parts
 

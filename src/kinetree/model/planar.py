@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.joints.contract import Joint, SameCoordinates, of_the_joint
+from kinetree.model.gears import gears_in_plane
 from kinetree.model.model import Model
 from kinetree.model.parts import read_only
 from kinetree.model.tree import Tree
@@ -249,8 +250,7 @@ class PlanarModel(Model):
             gravity=_along(axes[0], model.gravity),
             frames=tuple(frames),
             constraints=tuple(c for c in model.constraints if not c.frames),
-            # Only the component of an axis across the plane acts; the rest is constrained.
-            rotors=tuple(replace(rotor, axis=(axes[rotor.body] @ rotor.axis).z) for rotor in model.rotors),
+            **gears_in_plane(model, axes),
             X_user=(PlanarTransform.identity(),) * model.nb,
             functions={},
             _axes=tuple(frame_axes),

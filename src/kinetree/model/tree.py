@@ -30,6 +30,7 @@ class Tree(topology.Rooted):
         "_limited", "unsupported", "X_user", "time_dependent", "_clock", "algebra", "_independent_rows",
     )  # fmt: skip
     NUMBERED = ("rotors", "joint_forces", "elements")  # parts with numbers of their own
+    NAMED = ("rotors", "elements")  # those whose numbers are found by the name of the part
     __slots__ = STRUCTURE
     name: str
     body_names: tuple[str, ...]
@@ -54,6 +55,10 @@ class Tree(topology.Rooted):
     # elements: force elements besides those of the joints.
 
     rotors = ()  # geared rotors; models that have some set their own
+
+    def named_parts(self) -> list:
+        """The parts whose numbers are found by their names."""
+        return [part for kind in self.NAMED for part in getattr(self, kind)]
 
     @property
     def geared(self) -> bool:

@@ -491,7 +491,7 @@ def rollout(
 
 
 def _with_stops(model):
-    """The model with a stop at every limit, rotors of motors, and forces of motors with a lag as internal states."""
+    """The model with a stop at every limit, the inertia of motors, and their lagging forces as internal states."""
     model = driven_model(model, internal=True)
     if all(model.has_stop(k) for _, _, k in bounded_coordinates(model)):
         return model

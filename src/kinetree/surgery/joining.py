@@ -194,8 +194,8 @@ def _refuse_common_names(
     for kind in ("loops", "equalities", "tendons", "actuators"):  # keyframes of one name are joined
         here, there = ({piece.name for piece in getattr(e, kind)} for e in (editor.equipment, guest.equipment))
         common[kind.rstrip("s")] = here & there - {""}
-    common["rotor"] = {rotor.name for *_, rotor in editor._gears} & {rotor.name for *_, rotor in guest._gears}
-    common["force element"] = {f.name for f in editor._forces} & {f.name for f in guest._forces}
+    for kind, here in editor.named_parts().items():
+        common[kind] = here & guest.named_parts()[kind]
     doubled = [f"{kind} {name!r}" for kind, names in common.items() for name in sorted(names)]
     if doubled:
         more = f" and {len(doubled) - 6} more" if len(doubled) > 6 else ""
@@ -215,11 +215,11 @@ def _take_over(editor: ModelEditor, guest: ModelEditor, other: Model) -> None:
     editor._welded.update(guest._welded)
     editor._constraints += guest._constraints
     editor._forces += guest._forces
-    for joint, on, rotor in guest._gears:
+    for joint, on, gear in guest._gears:
         if on == WORLD:
-            editor.note("dropped", "attach", f"{rotor} of joint {joint!r}: its stator is the world, left behind")
+            editor.note("dropped", "attach", f"{gear} of joint {joint!r}: its stator is the world, left behind")
         else:
-            editor._gears.append((joint, on, rotor))
+            editor._gears.append((joint, on, gear))
     editor.accept_impossible_inertia |= guest.accept_impossible_inertia
     for entry in guest.report:
         editor.note(entry.level, f"{other.name}: {entry.where}" if entry.where else other.name, entry.message)

@@ -170,6 +170,10 @@ class ModelEditor(ModelBuilder):
             body = self._bodies[body].parent
         return body
 
+    def named_parts(self) -> dict[str, set[str]]:
+        """Names of the parts that have names of their own, by kind."""
+        return {"rotor": {x.name for *_, x in self._gears}, "force element": {x.name for x in self._forces}}
+
     def _lock_gears(self, joint_name: str, why: str) -> None:
         """Rotors whose joint goes stand still in their stators, which contain them already."""
         for joint, on, rotor in self._gears:

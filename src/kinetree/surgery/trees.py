@@ -11,6 +11,7 @@ from kinetree.arguments import a_model, a_word, checked, of_kind, some_names
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.model import Model
 from kinetree.model.equipment import LoopJoint
+from kinetree.model.gears import gears_of_joint
 from kinetree.model.graph import MechanismGraph, named_loops
 from kinetree.model.mechanism import ACTUATOR_LIMITS, LOOP_DATA, Link, acyclic, is_identity, placed_bodies
 from kinetree.model.spanning import SpanningTree
@@ -153,8 +154,7 @@ def _users(model: Model, joint: str) -> list[str]:
     frames = [frame.name for frame in model.frames]
     users += equipment.missing(frames, [name for name in model.joint_names if name != joint])
     i = model.joint(joint)
-    users += [str(rotor) for rotor in model.rotors if rotor.joint == i]
-    return users
+    return users + gears_of_joint(model, i)
 
 
 def _record(editor: ModelEditor, link: Link, model: Model, unsupported: str) -> LoopJoint:

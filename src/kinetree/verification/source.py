@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import KinetreeError
+from kinetree.model.gears import gear_texts
 from kinetree.model.numbers import numbers_of
 from kinetree.verification.check import Changed, Check, Compared, LeftOut
 
@@ -81,7 +82,7 @@ def differences(model, other) -> Iterator[str]:
     named = {
         "frames": _frame_texts,
         "couplings": lambda m: map(repr, m.couplings),
-        "gears": lambda m: ((rotor.name, rotor.joint, rotor.body, repr(rotor.axis)) for rotor in m.rotors),
+        "gears": gear_texts,
     }
     for part, texts in named.items():
         if set(texts(model)) != set(texts(other)):
