@@ -497,9 +497,15 @@ class Tree(topology.Rooted):
         ----------
         force : str
 
+        Returns
+        -------
+        slice
+            Of the last axis of x, shape (..., nx).
+
         Raises
         ------
         UnknownNameError
+            The model has no force element of this name.
         """
         return self._internal_slices("states")[self._element(force)]
 
@@ -510,9 +516,15 @@ class Tree(topology.Rooted):
         ----------
         force : str
 
+        Returns
+        -------
+        slice
+            Of the last axis of u, shape (..., nu).
+
         Raises
         ------
         UnknownNameError
+            The model has no force element of this name.
         """
         return self._internal_slices("inputs")[self._element(force)]
 
