@@ -5,14 +5,12 @@ from __future__ import annotations
 from kinetree.algorithms.bounded_rows import given_row_forces, row_laws, split_forces, without_rows
 from kinetree.algorithms.complete import COMPLETE, computed_constraints, refuse_unsupported
 from kinetree.algorithms.constrained import (
-    Factorized,
+    ConstrainedSystem,
     eliminated_multipliers,
-    equality_rows,
     given_accelerations,
     remaining_rows,
-    weighted_row,
 )
-from kinetree.algorithms.couplings import at_masters, coupling_columns, weighted
+from kinetree.algorithms.couplings import at_masters, coupling_columns
 from kinetree.algorithms.domain import CLOSED_LOOPS
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import READ, forward_joints
@@ -108,35 +106,31 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
         a_all[k] = a_all[k] + a_k
     known = list(a_all)
     given = {k: x for k, x in enumerate(known) if k not in free or not is_zero(x)}
-    numbers, rows, right = equality_rows(model, kin, given)
+    system = ConstrainedSystem(model, restricted_inertia(model, q, fd), kin, given, forward)
     reached = {k for column in forward for k, _ in column}
-    if len(rows) > len(forward) or any(reached.isdisjoint(row) for row in rows):
+    if len(system.rows) > len(forward) or any(reached.isdisjoint(row) for row in system.rows):
         loops = ", ".join(map(str, remaining_rows(model)))
         raise UnsupportedError(
-            f"hybrid_dynamics: forces of {loops} ({len(rows)} independent rows) are not unique where {len(forward)} "
-            "accelerations are unknown: name in forward as many joints of each loop as it has rows, or more",
+            f"hybrid_dynamics: forces of {loops} ({len(system.rows)} independent rows) are not unique where "
+            f"{len(forward)} accelerations are unknown: name in forward as many joints of each loop as it has rows, or "
+            "more",
             model=model.name,
         )
     c = rnea(model, q, v, a_all, f_ext)
     rest = minus(plus(entries_of(model, tau, fd), passive), c)
-
-    M = restricted_inertia(model, q, fd)
-    system = Factorized(model, M, forward)
-    K = [[weighted_row(row, column) for column in system.columns] for row in rows]
     laws = {k: rows for k, rows in row_laws(model, kin).items() if k in free}
     rest = [sum((law.force for _, law in laws.get(k, ())), start=f) for k, f in enumerate(rest)]
-    ydd, lam, totals = system.solution([weighted(rest, column) for column in system.columns], K, right, laws)
-    for column, acceleration in zip(system.columns, ydd, strict=True):
-        for k, ratio in column:
-            a_all[k] = known[k] + acceleration * ratio
+    found, lam, totals = system.bounded_accelerations(rest, system.k, laws)
+    for k in reached:
+        a_all[k] = known[k] + found[k]
 
     bounded = split_forces(laws, system.columns, totals)
     found = given_row_forces(model, kin, a_all)
     found = {k: [(n, bounded.get(n, x)) for n, x in rows] for k, rows in found.items()}
     needed = without_rows(minus(rnea(model, q, v, a_all, f_ext), passive), found)
-    for row, x in zip(rows, lam, strict=True):
+    for row, x in zip(system.rows, lam, strict=True):
         needed = [f - row[k] * x if k in row else f for k, f in enumerate(needed)]
-    found = {n: x for rows in found.values() for n, x in rows} | dict(zip(numbers, lam, strict=True))
+    found = {n: x for rows in found.values() for n, x in rows} | dict(zip(system.numbers, lam, strict=True))
     rest = [x - tau[k] if k in free else x for k, x in enumerate(needed)]
     multipliers = eliminated_multipliers(model, kin, rest, found)
     return a_all, _given(model, at_masters(model, needed), tau, fd), multipliers

@@ -38,26 +38,24 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
         return (a, []) if multipliers else a
     M, force = stiffened_matrix(model, q, diagonal, added), minus(tau, bias_forces(model, q, v, f_ext))
     kin = Kinematics(model, q, v)
-    system = Factorized(model, M)
+    given = given_accelerations(model, kin)
+    system = ConstrainedSystem(model, M, kin, given)
     laws = row_laws(model, kin)
     f = force
     for k, rows in laws.items():
         for _, law in rows:
             f = [*f[:k], f[k] + law.force, *f[k + 1 :]]
-    given = given_accelerations(model, kin)
     for k, a_k in given.items():
         f = [x - row[k] * a_k for x, row in zip(f, M, strict=True)]
-    numbers, rows, k = equality_rows(model, kin, given)
-    K = [[weighted_row(row, column) for column in system.columns] for row in rows]
-    y, lam, totals = system.solution([weighted(f, column) for column in system.columns], K, k, laws)
-    a = expanded(model, system.columns, y)
+    a, lam, totals = system.bounded_accelerations(f, system.k, laws)
     for j, a_j in given.items():
         a[j] = a[j] + a_j
     if not multipliers:
         return a
-    found = dict(zip(numbers, lam, strict=True)) | split_forces(laws, system.columns, totals)
+    found = dict(zip(system.numbers, lam, strict=True)) | split_forces(laws, system.columns, totals)
     rest = minus([dot(row, a) for row in M], force)
-    for n, row in (*zip(numbers, rows, strict=True), *((n, {k: 1.0}) for k, rows in laws.items() for n, _ in rows)):
+    bounded = ((n, {k: 1.0}) for k, rows in laws.items() for n, _ in rows)
+    for n, row in (*zip(system.numbers, system.rows, strict=True), *bounded):
         _take(rest, row, found[n])
     return a, eliminated_multipliers(model, kin, rest, found)
 
@@ -69,10 +67,9 @@ def step_velocities(model, q, v, tau, dt, f_ext, diagonal, added=None):
     """
     M, force = stiffened_matrix(model, q, diagonal, added), minus(tau, bias_forces(model, q, v, f_ext))
     impulse = [dt * x + dot(row, v) for x, row in zip(force, M, strict=True)]
-    system = Factorized(model, M)
-    laws = functools.partial(row_laws, model, Kinematics(model, q, v), dt)
-    y, *_ = system.solution([weighted(impulse, column) for column in system.columns], [], [], laws)
-    return expanded(model, system.columns, y)
+    kin = Kinematics(model, q, v)
+    system = ConstrainedSystem(model, M, kin, {})
+    return system.bounded_accelerations(impulse, [], functools.partial(row_laws, model, kin, dt))[0]
 
 
 def stiffened_matrix(model, q, diagonal, added=None):
@@ -85,14 +82,18 @@ def stiffened_matrix(model, q, diagonal, added=None):
     return M
 
 
+def constrained_system(model, kin, diagonal=None, added=None, given=None):
+    """The `ConstrainedSystem` of a state; ``diagonal`` is the armature by default, see `stiffened_matrix`."""
+    M = stiffened_matrix(model, kin.q, model.armature if diagonal is None else diagonal, added)
+    return ConstrainedSystem(model, M, kin, given)
+
+
 class Factorized:
     """``H = G^T M G = L^T D L``: the columns of G, or some of them, the pattern of L, and the factors.
 
     Row k of the independent system is a joint and all joints that turn with it, weighted by their ratios. Rows stand
     where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
     """
-
-    __slots__ = ("H", "above", "columns", "factors", "model")
 
     def __init__(self, model, M, columns=None) -> None:
         columns = coupling_columns(model) if columns is None else columns
@@ -108,24 +109,105 @@ class Factorized:
         """``H^-1 f``."""
         return solve_ltdl(*self.factors, f, self.above)
 
-    def solution(self, f, K, k, laws):
-        """y, lambda and the forces of bounded rates in ``H y = f + K^T lambda + forces``, ``K y = k``.
+
+class ConstrainedSystem(Factorized):
+    """``H y = f + K^T lambda``, ``K y = k`` of one position, with the factors of H and of ``A = K H^-1 K^T``.
+
+    Parameters
+    ----------
+    model : Model or ScalarModel
+    M : nested sequence of scalars
+        The mass matrix, with all that is added to it.
+    kin : Kinematics
+        Its velocities are read for k alone.
+    given : dict, optional
+        Accelerations of velocity coordinates that are known, those of `given_accelerations` by default.
+    columns : sequence, optional
+        Of G, if some of the velocities are known.
+
+    Attributes
+    ----------
+    numbers : list of int
+        Of the rows K among the rows of ``model.constraints``: those of equalities which are not eliminated, without
+        rows that others imply.
+    rows : list of dict
+        Their entries by velocity coordinate.
+    k : list
+        Right-hand sides of accelerations: minus the bias, and minus the rows times the given accelerations.
+    """
+
+    def __init__(self, model, M, kin, given=None, columns=None) -> None:
+        super().__init__(model, M, columns)
+        given = given_accelerations(model, kin) if given is None else given
+        self.numbers, self.rows, self.k = equality_rows(model, kin, given)
+        self.below = [tuple(reversed(range(m))) for m in range(len(self.rows))]
+
+    @functools.cached_property
+    def W(self) -> list:
+        """``L^-T K^T``, by rows of K."""
+        K = [[weighted_row(row, column) for column in self.columns] for row in self.rows]
+        return [solve_lower_transpose(self.factors[0], row, self.above, unit=True) for row in K]
+
+    @functools.cached_property
+    def scaled(self) -> list:
+        """``D^-1 W``."""
+        return [[x if is_zero(x) else x / d for x, d in zip(w, self.factors[1], strict=True)] for w in self.W]
+
+    @functools.cached_property
+    def factors_A(self) -> tuple:
+        """L and D of ``A = W^T D^-1 W``."""
+        A = [[dot(w, u) for w in self.scaled[: m + 1]] for m, u in enumerate(self.W)]
+        return ltdl_factors(A, self.below)
+
+    def accelerations(self, f, k) -> tuple[list, list]:
+        """``G y`` of all velocity coordinates and lambda, for joint forces f (nv) and one k for each of the rows."""
+        y, lam = self._solved([weighted(f, column) for column in self.columns], k)
+        return expanded(self.model, self.columns, y), lam
+
+    def correction(self, r) -> list:
+        """The change of velocity with ``K dv = -r`` that is least in the metric of M (nv); r one for each of the rows.
+
+        For errors of position the step ``q (+) dv`` is one of Newton's method.
+        """
+        L, D = self.factors
+        y = self._released([0.0] * len(D), solve_ltdl(*self.factors_A, [-x for x in r], self.below))
+        return expanded(self.model, self.columns, solve_lower(L, y, self.above, unit=True))
+
+    def bounded_accelerations(self, f, k, laws) -> tuple[list, list, dict]:
+        """`accelerations`, and the forces of bounded rates by the number of the independent velocity.
 
         ``laws`` are those of `row_laws`, or a function that takes the velocities without the forces to them.
         """
         if not any(c.row_kind == "box" for c in self.model.constraints):
-            return *solve(*self.factors, self.above, f, K, k), {}
-        if K:
+            return *self.accelerations(f, k), {}
+        if self.rows:
             raise UnsupportedError(
                 f"model {self.model.name!r} has the {remaining_rows(self.model)[0]} and bounded forces, sticking "
                 "friction or hard limits, which are not computed together yet. Leave one of them out of "
                 "model.constraints"
             )
+        f = [weighted(f, column) for column in self.columns]
         y = self.solve(f)
         laws = laws(expanded(self.model, self.columns, y)) if callable(laws) else laws
         laws = column_laws(laws, self.columns)
         y, totals = bounded_solution(self.H, self.above, self.factors, f, y, laws)
-        return y, [], totals
+        return expanded(self.model, self.columns, y), [], totals
+
+    def _solved(self, f, k) -> tuple[list, list]:
+        if not self.rows:
+            return self.solve(f), []
+        L, D = self.factors
+        z = solve_lower_transpose(L, f, self.above, unit=True)
+        right = [k_m - dot(w, z) for k_m, w in zip(k, self.scaled, strict=True)]
+        lam = solve_ltdl(*self.factors_A, right, self.below)
+        y = self._released([x / d for x, d in zip(z, D, strict=True)], lam)
+        return solve_lower(L, y, self.above, unit=True), lam
+
+    def _released(self, y, lam) -> list:
+        """``y + D^-1 W lambda``."""
+        for w, lam_m in zip(self.scaled, lam, strict=True):
+            y = [x if is_zero(w_k) else x + w_k * lam_m for x, w_k in zip(y, w, strict=True)]
+        return y
 
 
 def velocity_response(model, q, added=None):
@@ -142,23 +224,6 @@ def velocity_response(model, q, added=None):
         for k, ratio in column:
             found[k] = [x * ratio for x in v]
     return found
-
-
-def solve(L, D, above, f, K, k):
-    """y and lambda of ``L^T D L y = f + K^T lambda``, ``K y = k``; rows of K independent."""
-    if not K:
-        return solve_ltdl(L, D, f, above), []
-    z = solve_lower_transpose(L, f, above, unit=True)
-    W = [solve_lower_transpose(L, row, above, unit=True) for row in K]
-    scaled = [[x if is_zero(x) else x / d for x, d in zip(w, D, strict=True)] for w in W]
-    A = [[dot(w, u) for w in scaled[: m + 1]] for m, u in enumerate(W)]
-    below = [tuple(reversed(range(m))) for m in range(len(K))]
-    L_A, D_A = ltdl_factors(A, below)
-    lam = solve_ltdl(L_A, D_A, [k_m - dot(w, z) for k_m, w in zip(k, scaled, strict=True)], below)
-    total = [x / d for x, d in zip(z, D, strict=True)]
-    for w, lam_m in zip(scaled, lam, strict=True):
-        total = [x if is_zero(w_k) else x + w_k * lam_m for x, w_k in zip(total, w, strict=True)]
-    return solve_lower(L, total, above, unit=True), lam
 
 
 def given_accelerations(model, kin) -> dict:
