@@ -10,7 +10,7 @@ FAST = (
     "spatial", "liegroup", "model", "geometry", "joints.test_battery", "joints.test_contract", "joints.test_golden",
     "joints.test_tracing", "static.test_exports", "static.test_floors", "static.test_source_files",
     "static.test_docstrings", "compile.test_graph", "compile.test_program", "compile.test_lowering",
-    "integrate.test_tableaus", "simulate.test_controllers", "io.test_urdf_semantics", "io.test_xml_reader",
+    "integrate.test_tableaus", "control.test_digital", "io.test_urdf_semantics", "io.test_xml_reader",
 )  # fmt: skip
 """Folders and modules of tests that need milliseconds: algebra, joints, models, graphs, rules of the source tree."""
 SLOW = ("spatial.test_compact_and_dense", "compile.test_first_calls")

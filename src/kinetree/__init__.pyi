@@ -30,7 +30,7 @@ from kinetree.verification.verify import verify as verify
 from kinetree import centroidal as centroidal
 from kinetree import compiler as compiler
 from kinetree import constraints as constraints
-from kinetree.simulation import controllers as controllers
+from kinetree import control as control
 from kinetree import conventions as conventions
 from kinetree import data as data
 from kinetree import dynamics as dynamics
@@ -78,7 +78,7 @@ __all__ = [
     "compile",
     "compiler",
     "constraints",
-    "controllers",
+    "control",
     "conventions",
     "coriolis_matrix",
     "crba",

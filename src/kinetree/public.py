@@ -21,6 +21,7 @@ PLACES = {
         "simulate": "simulation.simulate", "verify": "verification.verify",
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
+    "kinetree.control": {"Delayed": "control.digital", "Sampled": "control.digital", "Sum": "control.digital"},
     "kinetree.dynamics": {
         "ArticulatedBody": "analysis.articulated_handles", "Factorization": "compiler.factorization",
         "articulated_inertia": "analysis.articulated_handles",
@@ -94,10 +95,10 @@ ALGORITHMS = {
 """For each namespace the algorithms that are called from there."""
 
 NAMESPACES = {name: name for name in (
-    "centroidal compiler constraints conventions data dynamics errors export floating_base forces geometry identify "
-    "integrators io joints kinematics liegroup model regressors simulation sparse spatial surgery textbook viz"
+    "centroidal compiler constraints control conventions data dynamics errors export floating_base forces geometry "
+    "identify integrators io joints kinematics liegroup model regressors simulation sparse spatial surgery textbook viz"
 ).split()}  # fmt: skip
-NAMESPACES |= {"controllers": "simulation.controllers", "models": "model.library", "signals": "simulation.signals"}
+NAMESPACES |= {"models": "model.library", "signals": "simulation.signals"}
 """The namespaces of kinetree and their modules."""
 
 

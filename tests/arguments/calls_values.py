@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 import kinetree as kt
-from kinetree import constraints, controllers, forces, geometry, joints, liegroup, signals
+from kinetree import constraints, control, forces, geometry, joints, liegroup, signals
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from tests.arguments.calls import whole_call
@@ -20,15 +20,12 @@ def table(folder) -> dict[str, tuple]:
     mesh = folder / "corner.obj"
     mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
     solid = Geometry("mesh", mesh=str(mesh))
-    sampled = controllers.Sampled(_damping, 0.01)
-    late = controllers.Delayed(_damping, 0.02)
+    sampled = control.Sampled(_damping, 0.01)
     found = _joints()
     found |= {
-        "controllers.Sampled": (controllers.Sampled, dict(controller=_damping, sample_time=0.01, offset=0.0)),
-        "controllers.Delayed": (controllers.Delayed, dict(controller=_damping, delay=0.01, initial=None)),
-        "controllers.Sum": (_beside(controllers.Sum, sampled), dict(controller=_damping)),
-        "controllers.check_delays": (controllers.check_delays, dict(controller=late, dt=0.01)),
-        "controllers.composed": (controllers.composed, dict(controller=_damping)),
+        "control.Sampled": (control.Sampled, dict(controller=_damping, sample_time=0.01, offset=0.0)),
+        "control.Delayed": (control.Delayed, dict(controller=_damping, delay=0.01, initial=None)),
+        "control.Sum": (_beside(control.Sum, sampled), dict(controller=_damping)),
         "signals.Noise": (signals.Noise, dict(deviation=[0.1, 0.2], sample_time=0.01, seed=3)),
         "signals.Pulse": (signals.Pulse, dict(value=[0.1, 0.2], start=0.0, duration=0.1)),
         "signals.Sine": (signals.Sine, dict(amplitude=[0.1, 0.2], frequency=1.0, phase=0.0)),

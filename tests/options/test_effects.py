@@ -20,7 +20,7 @@ from kinetree.cli import app
 from kinetree.io.sdf.read import load_sdf
 from tests.options.public import of_commands, of_files, of_python
 
-Delayed = kt.controllers.Delayed
+Delayed = kt.control.Delayed
 REGISTRY = Path(__file__).with_name("registry.txt")
 
 

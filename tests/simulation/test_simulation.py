@@ -230,7 +230,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(integrator, method, tmp_path):
         path = tmp_path / f"{name}.py"
         controller = "Slow(TOP.nv)"
         if integrator == "adaptive":
-            controller = "kt.controllers.Sampled(Slow(TOP.nv), 0.01)"
+            controller = "kt.control.Sampled(Slow(TOP.nv), 0.01)"
         adaptive = f"kt.integrators.Adaptive({method!r}, rtol=1e-6, atol=1e-6)"
         path.write_text(SCRIPT.format(
             root=root, slow=slow, integrator=adaptive if method else repr(integrator), controller=controller,

@@ -94,9 +94,9 @@ def _both(make: Callable) -> dict[str, dict]:
 # Settings of a simulation in which code of the user computes in place, by what that code is.
 PLACES = {
     **{f"controller {k}": {"controller": lambda t, q, v, k=k: zero((q, v)[k == "v"])} for k in "qv"},
-    "sampled controller": {"controller": kt.controllers.Sampled(lambda t, q, v: zero(q), 0.01)},
+    "sampled controller": {"controller": kt.control.Sampled(lambda t, q, v: zero(q), 0.01)},
     "late controller": {
-        "controller": kt.controllers.Delayed(kt.controllers.Sampled(lambda t, q, v: zero(v), 0.01), 0.005)
+        "controller": kt.control.Delayed(kt.control.Sampled(lambda t, q, v: zero(v), 0.01), 0.005)
     },
     "sum of controllers": {"controller": [lambda t, q, v: zero(), lambda t, q, v: zero(v)]},
     "wrench of the state": {"inputs": kt.Inputs(f_ext=lambda t, q, v: (spoil(q), np.zeros((ARM.nb, 6)))[1])},
@@ -240,11 +240,11 @@ class Shaper:
 BUFFERS = {
     "controller": (lambda: {"controller": spin}, lambda: {"controller": Buffer(spin, 2)}),
     "sampled controller": tuple(
-        lambda make=make: {"controller": kt.controllers.Sampled(make(), 0.007)}
+        lambda make=make: {"controller": kt.control.Sampled(make(), 0.007)}
         for make in (lambda: spin, lambda: Buffer(spin, 2))
     ),
     "late controller": tuple(
-        lambda make=make: {"controller": kt.controllers.Delayed(make(), 0.01)}
+        lambda make=make: {"controller": kt.control.Delayed(make(), 0.01)}
         for make in (lambda: spin, lambda: Buffer(spin, 2))
     ),
     "wrench of the state": (
@@ -298,7 +298,7 @@ def test_constants_are_copied(name):
 
 def test_the_answer_that_a_sampled_controller_holds_cannot_be_written_to():
     """A controller around a sampled one, which adds to its answer in place, would add to the sample again and again."""
-    inner = kt.controllers.Sampled(lambda t, q, v: -q, 0.02)
+    inner = kt.control.Sampled(lambda t, q, v: -q, 0.02)
 
     class Around:
         begin, next_time, reset = inner.begin, inner.next_time, inner.reset

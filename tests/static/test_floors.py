@@ -39,11 +39,11 @@ FLOORS = (
     "maximal",
     "redmax",
     "integrators",
+    "control",
     "simulation",
     "identify",
     "analysis",
     "verification",
-    "control",
     "viz",
     "cli",
 )

@@ -27,7 +27,7 @@ kt.rnea(arm, list(q), v, v, out=np.zeros(arm.nv))
 kt.jacobian(arm, q, frame="tool", reference="world").T
 kt.sparse.ltdl(arm, q).L, kt.floating_base.jacobian, kt.regressors.joint_torque, kt.textbook.newton_euler
 kt.models.pendulum().damping.max()
-kt.viz.plot_trajectory, kt.controllers.Sampled, kt.signals.Sine, kt.io.to_dh, kt.errors.ModelError
+kt.viz.plot_trajectory, kt.control.Sampled, kt.signals.Sine, kt.io.to_dh, kt.errors.ModelError
 f = kt.compile(arm, "aba")
 f.operations
 print(kt.__version__)

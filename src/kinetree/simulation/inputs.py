@@ -10,12 +10,12 @@ from contextlib import suppress
 
 import numpy as np
 
+from kinetree.control import digital as controllers
 from kinetree.errors import NonFiniteError, NonFiniteForceError, ShapeError, SimulationError
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.system import time_argument
 from kinetree.integrators.user_code import copied, explain, lock
 from kinetree.native.arrays import wrenches_by_name
-from kinetree.simulation import controllers
 from kinetree.simulation.components import Components
 from kinetree.simulation.control import control_array, control_parts
 from kinetree.simulation.options import Inputs
@@ -28,7 +28,7 @@ class BoundInputs:
     ----------
     model : Model
     controller : callable or None
-        ``controller(t, q, v) -> tau``; see `kinetree.controllers` for its optional methods.
+        ``controller(t, q, v) -> tau``; see `kinetree.control` for its optional methods.
     inputs : Inputs
         Joint forces, wrenches and a disturbance.
     components : Components

@@ -147,8 +147,8 @@ MOVED = {
             ("prescribed", "PrescribedMotion(joint, motion)"),
         )
     },
-    "sample_time": "controller=kt.controllers.Sampled(controller, sample_time)",
-    "delay": "controller=kt.controllers.Delayed(controller, delay)",
+    "sample_time": "controller=kt.control.Sampled(controller, sample_time)",
+    "delay": "controller=kt.control.Delayed(controller, delay)",
     "record_every": "record=kt.Record(every=...)",
     "sample_period": "record=kt.Record(period=...)",
     "limits": "model.without_limits() as the model to let joints pass; "

@@ -58,7 +58,7 @@ def simulate(
         ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
         once per step and its value is constant over the step. With "adaptive" it is evaluated continuously, as often as
         the solver needs, and must depend on its arguments only, unless it has a rate of its own:
-        ``kt.controllers.Sampled(controller, sample_time)``, and ``Delayed(controller, delay)`` for delays. An object
+        ``kt.control.Sampled(controller, sample_time)``, and ``Delayed(controller, delay)`` for delays. An object
         with ``reset()`` is reset before the run.
     inputs : Inputs, optional
         Other inputs: joint forces, wrenches on bodies, a disturbance, inputs of force elements.

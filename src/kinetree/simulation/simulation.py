@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.arguments import a_method, a_model, a_number, a_seed, a_truth_value, checked, number
+from kinetree.control.digital import composed
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrators.methods import Adaptive, described, is_built_in
 from kinetree.integrators.system import System, internal_arguments
@@ -22,7 +23,6 @@ from kinetree.simulation.adaptive_loop import AdaptiveLoop
 from kinetree.simulation.channels import internal_channels
 from kinetree.simulation.choice import refuse_endless
 from kinetree.simulation.components import Step
-from kinetree.simulation.controllers import composed
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.events import Events, interpolated
 from kinetree.simulation.inputs import BoundInputs

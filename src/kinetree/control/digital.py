@@ -44,7 +44,7 @@ class Sampled:
     --------
     >>> import kinetree as kt
     >>> arm, times = kt.load("double_pendulum"), []
-    >>> slow = kt.controllers.Sampled(lambda t, q, v: times.append(t) or -q, sample_time=0.02)
+    >>> slow = kt.control.Sampled(lambda t, q, v: times.append(t) or -q, sample_time=0.02)
     >>> run = kt.simulate(arm, [0.3, 0.1], duration=0.1, controller=slow)
     >>> [round(t, 9) for t in times]
     [0.0, 0.02, 0.04, 0.06, 0.08, 0.1]
@@ -237,7 +237,7 @@ def check_continuous(controller) -> None:
         if isinstance(part, Delayed) and not any(isinstance(inner, Sampled) for inner in parts(part.controller)):
             raise SimulationError(
                 "simulate: with an adaptive method a late controller has to be sampled, because there are no steps at "
-                "which it could be called: make it a kt.controllers.Sampled, or use a fixed-step integrator.",
+                "which it could be called: make it a kt.control.Sampled, or use a fixed-step integrator.",
                 controller=part,
             )
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.control.digital import Delayed, Sampled, Sum
 from kinetree.errors import ArgumentError, NonFiniteError, SimulationError
 from kinetree.simulation.components import Channel, StateReset
-from kinetree.simulation.controllers import Delayed, Sampled, Sum
 from tests.analytic.mechanisms import pendulum, slider
 
 METHODS = [{"integrator": "rk4"}, {"integrator": "semi_implicit"}, {"integrator": kt.integrators.Adaptive(rtol=1e-9)}]
@@ -36,7 +36,7 @@ def test_a_sampled_controller_is_asked_at_its_rate_and_held(settings, period):
     v(t) = sum over samples of F_k (t_k+1 - t_k) / m: exact for every method, since steps end at the samples.
     """
     asked = Asked()
-    run = kt.simulate(slider(2.0), duration=0.1, dt=0.005, controller=kt.controllers.Sampled(asked, period), **settings)
+    run = kt.simulate(slider(2.0), duration=0.1, dt=0.005, controller=kt.control.Sampled(asked, period), **settings)
     count = int(np.floor(0.1 / period + 1e-9)) + 1
     assert asked.times == pytest.approx(period * np.arange(count), abs=1e-12)
     ends = np.append(period * np.arange(1, count), 0.1)
@@ -51,7 +51,7 @@ def test_a_late_controller_acts_later(settings):
         slider(2.0),
         duration=0.1,
         dt=0.005,
-        controller=kt.controllers.Delayed(kt.controllers.Sampled(Asked(), 0.02), 0.03),
+        controller=kt.control.Delayed(kt.control.Sampled(Asked(), 0.02), 0.03),
         **settings,
     )
     acting = np.floor((run.time - 0.01 + 1e-9) / 0.02).clip(0.0)
@@ -71,7 +71,7 @@ def test_a_sampled_derivative_loses_damping_with_delay():
     """A sampled damper on a mass is v' = -d v_k / m: the factor 1 - d T / m per sample; late by one, it oscillates."""
     d, m, T = 12.0, 1.0, 0.05
     run = kt.simulate(
-        slider(m), v0=[1.0], duration=0.5, dt=0.01, controller=kt.controllers.Sampled(lambda t, q, v: -d * v, T)
+        slider(m), v0=[1.0], duration=0.5, dt=0.01, controller=kt.control.Sampled(lambda t, q, v: -d * v, T)
     )
     assert run.v[::5, 0] == pytest.approx((1.0 - d * T / m) ** np.arange(11), rel=1e-12)
     late = kt.simulate(
@@ -79,7 +79,7 @@ def test_a_sampled_derivative_loses_damping_with_delay():
         v0=[1.0],
         duration=0.5,
         dt=0.01,
-        controller=kt.controllers.Delayed(kt.controllers.Sampled(lambda t, q, v: -d * v, T), T),
+        controller=kt.control.Delayed(kt.control.Sampled(lambda t, q, v: -d * v, T), T),
     )
     expected = [1.0, 1.0]
     for _ in range(9):
@@ -163,14 +163,14 @@ def test_wrenches_may_depend_on_the_state(integrator, error):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda: kt.simulate(slider(), duration=0.1, sample_time=0.1), r"give controller=kt.controllers.Sampled\("),
-        (lambda: kt.simulate(slider(), duration=0.1, delay=0.1), r"give controller=kt.controllers.Delayed\("),
+        (lambda: kt.simulate(slider(), duration=0.1, sample_time=0.1), r"give controller=kt.control.Sampled\("),
+        (lambda: kt.simulate(slider(), duration=0.1, delay=0.1), r"give controller=kt.control.Delayed\("),
         (lambda: Sampled(lambda t, q, v: q, 0.0), "sample_time is 0.0"),
         (lambda: Delayed(lambda t, q, v: q, -1.0), "delay is -1.0"),
         (lambda: Sum(), "no controllers"),
         (
             lambda: kt.simulate(
-                slider(), duration=0.1, integrator="adaptive", controller=kt.controllers.Delayed(lambda t, q, v: q, 0.1)
+                slider(), duration=0.1, integrator="adaptive", controller=kt.control.Delayed(lambda t, q, v: q, 0.1)
             ),
             "has to be sampled",
         ),
