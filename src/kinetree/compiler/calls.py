@@ -7,7 +7,7 @@ import inspect
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.arguments import a_model, a_truth_value, choice
 from kinetree.compiler.function import Function, check_static
-from kinetree.compiler.interpret import is_interpreted
+from kinetree.compiler.interpret import is_interpreted, opened
 from kinetree.compiler.time_argument import TIME, missing_inputs, needs_time, takes_time, with_time
 from kinetree.native.arrays import as_arrays
 from kinetree.once import made_once, once
@@ -23,21 +23,16 @@ def plain_call(spec: Spec):
     count, choices_count, general = len(spec.inputs), len(static), _GeneralCall(spec)
 
     def call(model, *args, out=None, **named):
-        try:
-            functions = model.functions
-        except AttributeError:
-            a_model(f"{name}: model", model)
-            raise
         f = None
-        if not named:  # the common case, kept short
-            if len(args) == count:
-                f = functions.get(name)
-        elif len(named) == choices_count and len(args) == count:  # static choices, and all of them
-            try:
-                f = functions.get((name, *[named[choice] for choice in static]))
-            except (KeyError, TypeError):  # something else is named, or a choice is no possible one
-                pass
-        if f is not None and not is_interpreted():
+        try:
+            if not named:  # the common case, kept short
+                if len(args) == count:
+                    f = model.functions[name]
+            elif len(named) == choices_count and len(args) == count:  # static choices, and all of them
+                f = model.functions[(name, *[named[choice] for choice in static])]
+        except (AttributeError, KeyError, TypeError):  # no model, not compiled yet, or something else is named
+            pass
+        if f is not None and not (opened and is_interpreted()):
             result = f.single(*args) if out is None else f.single(*args, out)
             return f(*args, out=out) if result is NotImplemented else result
         return general.call(model, args, out, named)
@@ -60,6 +55,8 @@ class _GeneralCall:
 
     def call(self, model, args, out, named):
         """The result, of a Function that is made when it is first needed."""
+        if not hasattr(model, "functions"):
+            a_model(f"{self.spec.name}: model", model)
         other = self._other(named)
         if other:
             return other.call(model, args, out, named)

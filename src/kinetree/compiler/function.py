@@ -63,6 +63,8 @@ class Function(ArrayCalls):
         called, and before the first call of the Function with one state.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "single")  # a slot is read faster than an entry, at every plain call
+
     def __init__(
         self,
         spec: Spec,

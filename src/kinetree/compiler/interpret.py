@@ -14,6 +14,7 @@ from kinetree.native.arrays import explain, nested
 from kinetree.native.singularity import singularity
 
 _interpreted: ContextVar[bool] = ContextVar("kinetree_interpreted", default=False)
+opened: list[bool] = []  # not empty once any context was opened; until then plain calls need not read the variable
 
 
 @contextmanager
@@ -34,6 +35,7 @@ def interpreted() -> Iterator[None]:
     >>> bool(np.allclose(a, kt.aba(model, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0]), rtol=1e-12))
     True
     """
+    opened[:] = [True]
     token = _interpreted.set(True)
     try:
         yield
@@ -41,7 +43,7 @@ def interpreted() -> Iterator[None]:
         _interpreted.reset(token)
 
 
-is_interpreted = _interpreted.get  # whether this context interprets; read at every plain call
+is_interpreted = _interpreted.get  # whether this context interprets; read at plain calls
 
 
 def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, static, checks=True) -> list[np.ndarray]:
