@@ -46,7 +46,7 @@ from kinetree import joints as joints
 from kinetree import kinematics as kinematics
 from kinetree import liegroup as liegroup
 from kinetree import model as model
-from kinetree.model import library as models
+from kinetree import models as models
 from kinetree import regressors as regressors
 from kinetree.simulation import signals as signals
 from kinetree import simulation as simulation

@@ -40,6 +40,14 @@ PLACES = {
         "load_sdf": "io.sdf.read", "load_urdf": "io.urdf.read", "to_dh": "io.dh_extract", "to_mjcf": "io.mjcf.write",
         "to_urdf": "io.urdf.write",
     },
+    "kinetree.models": {
+        **dict.fromkeys(
+            "auto_tree binary_tree box_cylinder cart_pole chain_gu double_pendulum free_body geared_arm n_pendulum "
+            "pendulum puma_like random_tree satellite star zigzag_arm".split(),
+            "model.library",
+        ),
+        "random_loops": "model.random_loops",
+    },
     "kinetree.simulation": {
         "LimitMonitor": "simulation.limits", "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",
     },
@@ -96,9 +104,10 @@ ALGORITHMS = {
 
 NAMESPACES = {name: name for name in (
     "centroidal compiler constraints control conventions data dynamics errors export floating_base forces geometry "
-    "identify integrators io joints kinematics liegroup model regressors simulation sparse spatial surgery textbook viz"
+    "identify integrators io joints kinematics liegroup model models regressors simulation sparse spatial surgery "
+    "textbook viz"
 ).split()}  # fmt: skip
-NAMESPACES |= {"models": "model.library", "signals": "simulation.signals"}
+NAMESPACES |= {"signals": "simulation.signals"}
 """The namespaces of kinetree and their modules."""
 
 

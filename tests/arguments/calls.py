@@ -269,6 +269,7 @@ def table(folder: pathlib.Path) -> dict:
         "binary_tree",
         "star",
         "zigzag_arm",
+        "random_loops",
         "random_tree",
         "auto_tree",
         "puma_like",

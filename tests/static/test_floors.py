@@ -54,7 +54,7 @@ UPWARD = {
     ("kinetree.simulation.comparison", "viz"),
     ("kinetree.surgery.equivalence", "analysis"),
 }
-FACE = ("kinetree", "centroidal", "dynamics", "floating_base", "kinematics", "regressors", "sparse")
+FACE = ("kinetree", "centroidal", "dynamics", "floating_base", "kinematics", "models", "regressors", "sparse")
 FREE = ("cli", "__main__")  # the command line stands on the public face, as a user does
 
 

@@ -26,11 +26,6 @@ from kinetree.joints import Free, Joint, Prismatic, Revolute, Universal, example
 from kinetree.model.builder import WORLD, ModelBuilder
 from kinetree.model.model import GRAVITY, Model
 
-__all__ = [
-    "auto_tree", "binary_tree", "box_cylinder", "cart_pole", "chain_gu", "double_pendulum", "free_body", "geared_arm",
-    "n_pendulum", "pendulum", "puma_like", "random_tree", "satellite", "star", "zigzag_arm",
-]  # fmt: skip
-
 NO_GRAVITY = (0.0, 0.0, 0.0)
 
 
@@ -163,8 +158,8 @@ def _revolute_family(name: str, parents: Sequence[int], seed: int) -> Model:
 
 def _add_random_body(b: ModelBuilder, i: int, parent: int, joint: Joint, rng: np.random.Generator, **data) -> None:
     """Adds body i to this parent, with a random placement and inertia."""
-    name, placement = f"body{parent}" if parent else WORLD, (_random_rotation(rng), rng.uniform(-0.5, 0.5, 3))
-    b.add_body(f"body{i}", name, joint, f"joint{i}", placement, **data, **_random_inertia(rng))
+    name, placement = f"body{parent}" if parent else WORLD, (random_rotation(rng), rng.uniform(-0.5, 0.5, 3))
+    b.add_body(f"body{i}", name, joint, f"joint{i}", placement, **data, **random_inertia(rng))
 
 
 @checked(n=a_size, bf=a_positive_number, skew=a_number, taper=a_number_up_to(100.0))
@@ -423,15 +418,15 @@ def geared_arm(ratio: float = -2.0) -> Model:
 # Random parts -------------------------------------------------------------------------------------------------------
 
 
-def _random_rotation(rng: np.random.Generator) -> np.ndarray:
+def random_rotation(rng: np.random.Generator) -> np.ndarray:
     """Uniform on SO(3): the orthogonal factor of a Gaussian matrix, its signs made unique, mirrored if needed."""
     Q, R = np.linalg.qr(rng.standard_normal((3, 3)))
     Q = Q * np.sign(np.diagonal(R))
     return Q if np.linalg.det(Q) > 0.0 else -Q
 
 
-def _random_inertia(rng: np.random.Generator) -> dict[str, object]:
+def random_inertia(rng: np.random.Generator) -> dict[str, object]:
     """Mass, center of mass and tensor of a random ellipsoidal distribution of mass."""
-    mass, turn = float(rng.uniform(0.5, 3.0)), _random_rotation(rng)
+    mass, turn = float(rng.uniform(0.5, 3.0)), random_rotation(rng)
     Sigma = mass * (turn * rng.uniform(0.005, 0.05, 3)) @ turn.T
     return {"mass": mass, "com": rng.uniform(-0.3, 0.3, 3), "inertia": np.trace(Sigma) * np.eye(3) - Sigma}
