@@ -28,6 +28,7 @@ from kinetree.io.save import save as save
 from kinetree.simulation.simulate import simulate as simulate
 from kinetree.verification.verify import verify as verify
 from kinetree import centroidal as centroidal
+from kinetree import closed_loops as closed_loops
 from kinetree import compiler as compiler
 from kinetree import constraints as constraints
 from kinetree import control as control
@@ -75,6 +76,7 @@ __all__ = [
     "bias_forces",
     "center_of_mass",
     "centroidal",
+    "closed_loops",
     "compile",
     "compiler",
     "constraints",

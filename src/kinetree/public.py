@@ -69,6 +69,7 @@ ALGORITHMS = {
     "kinetree.centroidal": (
         "center_of_mass_jacobian center_of_mass_velocity centroidal_momentum centroidal_momentum_matrix"
     ),
+    "kinetree.closed_loops": "closed_loops_project_position closed_loops_project_velocity",
     "kinetree.dynamics": (
         "articulated_factorization articulated_solve coriolis_forces crba_restricted divide_and_conquer elastic_energy "
         "external_forces force_state_rates forward_dynamics_crba hybrid_aba hybrid_crba inertial_forces "
@@ -103,9 +104,9 @@ ALGORITHMS = {
 """For each namespace the algorithms that are called from there."""
 
 NAMESPACES = {name: name for name in (
-    "centroidal compiler constraints control conventions data dynamics errors export floating_base forces geometry "
-    "identify integrators io joints kinematics liegroup model models regressors simulation sparse spatial surgery "
-    "textbook viz"
+    "centroidal closed_loops compiler constraints control conventions data dynamics errors export floating_base forces "
+    "geometry identify integrators io joints kinematics liegroup model models regressors simulation sparse spatial "
+    "surgery textbook viz"
 ).split()}  # fmt: skip
 NAMESPACES |= {"signals": "simulation.signals"}
 """The namespaces of kinetree and their modules."""

@@ -54,7 +54,10 @@ UPWARD = {
     ("kinetree.simulation.comparison", "viz"),
     ("kinetree.surgery.equivalence", "analysis"),
 }
-FACE = ("kinetree", "centroidal", "dynamics", "floating_base", "kinematics", "models", "regressors", "sparse")
+FACE = (
+    "kinetree", "centroidal", "closed_loops", "dynamics", "floating_base", "kinematics", "models", "regressors",
+    "sparse",
+)  # fmt: skip
 FREE = ("cli", "__main__")  # the command line stands on the public face, as a user does
 
 

@@ -36,6 +36,7 @@ _DEFINED = {
     "algorithms.mass_matrix": "mass_matrix",
     "algorithms.passive": "passive_joint_forces",
     "algorithms.prescribed": "prescribed_power",
+    "algorithms.projection": "closed_loops_project_position closed_loops_project_velocity",
     "algorithms.regressor": (
         "generalized_momentum_regressor joint_torque_regressor kinetic_energy_regressor momentum_regressor "
         "potential_energy_regressor"

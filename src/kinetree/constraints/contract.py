@@ -84,6 +84,10 @@ class Constraint:
         """G: for each row the entries that are not zero, by velocity coordinate."""
         raise NotImplementedError
 
+    def rate(self, kin) -> list:
+        """``G v + g``: the velocity of each row, zero where the constraint holds."""
+        return [sum((x * kin.v[k] for k, x in row.items()), start=0.0) for row in self.rows(kin)]
+
     def bias(self, kin) -> Sequence:
         """The part of the rate of ``G v + g`` without accelerations: ``dG/dt v + dg/dt``."""
         raise NotImplementedError

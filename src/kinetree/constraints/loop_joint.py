@@ -112,6 +112,11 @@ class LoopJoint(Constraint):
         T = self.joint.implicit(motion.X)[1]
         return [{k: T_r.dot(column) for k, column in motion.columns.items()} for T_r in T]
 
+    def rate(self, kin) -> list:
+        """``T^T`` times the relative twist."""
+        motion = self._motion(kin)
+        return [T_r.dot(motion.velocity) for T_r in self.joint.implicit(motion.X)[1]]
+
     def bias(self, kin) -> list:
         """``T^T`` times the relative acceleration without the joints' own, and ``dT/dt^T V``."""
         motion = self._motion(kin)
