@@ -7,22 +7,29 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
-from kinetree.model.library import auto_tree as auto_tree
-from kinetree.model.library import binary_tree as binary_tree
-from kinetree.model.library import box_cylinder as box_cylinder
-from kinetree.model.library import cart_pole as cart_pole
-from kinetree.model.library import chain_gu as chain_gu
-from kinetree.model.library import double_pendulum as double_pendulum
-from kinetree.model.library import free_body as free_body
-from kinetree.model.library import geared_arm as geared_arm
-from kinetree.model.library import n_pendulum as n_pendulum
-from kinetree.model.library import pendulum as pendulum
-from kinetree.model.library import puma_like as puma_like
-from kinetree.model.random_loops import random_loops as random_loops
-from kinetree.model.library import random_tree as random_tree
-from kinetree.model.library import satellite as satellite
-from kinetree.model.library import star as star
-from kinetree.model.library import zigzag_arm as zigzag_arm
+from kinetree.model.library.trees import auto_tree as auto_tree
+from kinetree.model.library.trees import binary_tree as binary_tree
+from kinetree.model.library.open_mechanisms import box_cylinder as box_cylinder
+from kinetree.model.library.open_mechanisms import cart_pole as cart_pole
+from kinetree.model.library.trees import chain_gu as chain_gu
+from kinetree.model.library.open_mechanisms import double_pendulum as double_pendulum
+from kinetree.model.library.planar_linkages import four_bar as four_bar
+from kinetree.model.library.planar_linkages import four_bar_chain as four_bar_chain
+from kinetree.model.library.open_mechanisms import free_body as free_body
+from kinetree.model.library.open_mechanisms import geared_arm as geared_arm
+from kinetree.model.library.planar_linkages import ladder as ladder
+from kinetree.model.library.open_mechanisms import n_pendulum as n_pendulum
+from kinetree.model.library.planar_linkages import parallelogram as parallelogram
+from kinetree.model.library.open_mechanisms import pendulum as pendulum
+from kinetree.model.library.open_mechanisms import puma_like as puma_like
+from kinetree.model.library.random_loops import random_loops as random_loops
+from kinetree.model.library.trees import random_tree as random_tree
+from kinetree.model.library.open_mechanisms import satellite as satellite
+from kinetree.model.library.planar_linkages import slider_crank as slider_crank
+from kinetree.model.library.planar_linkages import spatial_slider_crank as spatial_slider_crank
+from kinetree.model.library.trees import star as star
+from kinetree.model.library.parallel_robots import stewart_platform as stewart_platform
+from kinetree.model.library.open_mechanisms import zigzag_arm as zigzag_arm
 
 __all__ = [
     "auto_tree",
@@ -31,14 +38,21 @@ __all__ = [
     "cart_pole",
     "chain_gu",
     "double_pendulum",
+    "four_bar",
+    "four_bar_chain",
     "free_body",
     "geared_arm",
+    "ladder",
     "n_pendulum",
+    "parallelogram",
     "pendulum",
     "puma_like",
     "random_loops",
     "random_tree",
     "satellite",
+    "slider_crank",
+    "spatial_slider_crank",
     "star",
+    "stewart_platform",
     "zigzag_arm",
 ]

@@ -41,12 +41,20 @@ PLACES = {
         "to_urdf": "io.urdf.write",
     },
     "kinetree.models": {
-        **dict.fromkeys(
-            "auto_tree binary_tree box_cylinder cart_pole chain_gu double_pendulum free_body geared_arm n_pendulum "
-            "pendulum puma_like random_tree satellite star zigzag_arm".split(),
-            "model.library",
-        ),
-        "random_loops": "model.random_loops",
+        **{
+            name: f"model.library.{module}"
+            for module, all_of_them in {
+                "open_mechanisms": (
+                    "box_cylinder cart_pole double_pendulum free_body geared_arm n_pendulum pendulum puma_like "
+                    "satellite zigzag_arm"
+                ),
+                "parallel_robots": "stewart_platform",
+                "planar_linkages": "four_bar four_bar_chain ladder parallelogram slider_crank spatial_slider_crank",
+                "random_loops": "random_loops",
+                "trees": "auto_tree binary_tree chain_gu random_tree star",
+            }.items()
+            for name in all_of_them.split()
+        },
     },
     "kinetree.simulation": {
         "LimitMonitor": "simulation.limits", "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",

@@ -259,24 +259,7 @@ def table(folder: pathlib.Path) -> dict:
         "Model.random_q": (m.random_q, dict(rng=np.random.default_rng(0))),
         "Simulation.advance": (kt.Simulation(m, q, v).advance, dict(duration=0.002)),
     }
-    for name in (
-        "pendulum",
-        "n_pendulum",
-        "double_pendulum",
-        "cart_pole",
-        "free_body",
-        "chain_gu",
-        "binary_tree",
-        "star",
-        "zigzag_arm",
-        "random_loops",
-        "random_tree",
-        "auto_tree",
-        "puma_like",
-        "geared_arm",
-        "satellite",
-        "box_cylinder",
-    ):
+    for name in kt.models.__all__:
         call = getattr(kt.models, name)
         found[f"models.{name}"] = (
             call,

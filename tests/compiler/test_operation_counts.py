@@ -7,7 +7,7 @@ import pytest
 import kinetree as kt
 from benchmarks import operations as page
 from kinetree.joints import Revolute
-from kinetree.model.library import binary_tree
+from kinetree.models import binary_tree
 
 
 @pytest.mark.parametrize("n", page.SIZES)

@@ -11,7 +11,7 @@ from kinetree.algorithms.rnea import rnea as on_scalars
 from kinetree.compiler.calls import public_call
 from kinetree.joints import Fixed, Prismatic, Revolute
 from kinetree.model import ModelBuilder
-from kinetree.model.library import binary_tree, chain_gu, random_tree
+from kinetree.models import binary_tree, chain_gu, random_tree
 
 SCALE = 1e-11  # sums of some thousand terms of order ten, by two different routes
 

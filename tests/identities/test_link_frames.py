@@ -11,7 +11,7 @@ from kinetree.compiler.calls import public_call
 from kinetree.joints import Joint, Prismatic, Revolute, Spherical
 from kinetree.joints.elementary import TurnedRevolute
 from kinetree.model import ModelBuilder
-from kinetree.model.library import chain_gu, random_tree
+from kinetree.models import chain_gu, random_tree
 from kinetree.spatial import Motion, Transform, Vector3
 from kinetree.spatial.rotations import rz
 

@@ -8,7 +8,7 @@ import pytest
 from kinetree import errors
 from kinetree.joints import Free, Prismatic, Revolute, Spherical
 from kinetree.model import Frame, Geometry, ModelBuilder
-from kinetree.model.library import chain_gu, double_pendulum, pendulum
+from kinetree.models import chain_gu, double_pendulum, pendulum
 
 
 def built(**options):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from kinetree import models as library
 from kinetree.joints import JOINTS, Free
-from kinetree.model import library
 from kinetree.model.validation import central_inertia
 from tests.model.kinematics import frame_poses, mass_matrix
 

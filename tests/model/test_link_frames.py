@@ -9,8 +9,8 @@ import kinetree as kt
 from kinetree.joints import Revolute
 from kinetree.joints.elementary import QUARTER, TurnedRevolute
 from kinetree.model import ModelBuilder
-from kinetree.model.library import binary_tree, chain_gu, random_tree
 from kinetree.model.link_frames import MANY, REACH
+from kinetree.models import binary_tree, chain_gu, random_tree
 from kinetree.spatial import AxialRotation, GeneralRotation
 from tests.model.kinematics import frame_poses, mass_matrix
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-import kinetree.model.library as library
+import kinetree.models as library
 from kinetree.joints import Free, Revolute
 from kinetree.model import ModelBuilder, Report
-from kinetree.model.library import chain_gu, double_pendulum, pendulum, random_tree
+from kinetree.models import chain_gu, double_pendulum, pendulum, random_tree
 
 
 def test_a_model_cannot_be_changed():

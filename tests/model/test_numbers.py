@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from kinetree.model.library import chain_gu, pendulum, random_tree
 from kinetree.model.numbers import VELOCITY_ARRAYS, numbers_of
+from kinetree.models import chain_gu, pendulum, random_tree
 from tests.model.kinematics import mass_matrix
 
 

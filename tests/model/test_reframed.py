@@ -5,7 +5,7 @@ import pytest
 
 from kinetree.joints import Revolute
 from kinetree.model import Geometry, ModelBuilder
-from kinetree.model.library import puma_like, random_tree
+from kinetree.models import puma_like, random_tree
 from kinetree.spatial import IdentityRotation
 from tests.model.kinematics import frame_poses, mass_matrix, total_inertia, world_transforms
 

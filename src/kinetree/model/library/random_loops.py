@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.arguments import a_seed, a_size, a_word, checked, choice, names, whole
+from kinetree.arguments import a_seed, a_size, a_word, checked, choice, names, refuse, whole
 from kinetree.constraints import LoopJoint
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.joints import Cylindrical, Fixed, Joint, Prismatic, Reversed, Revolute, Spherical, Universal, examples
 from kinetree.model.builder import WORLD, ModelBuilder
-from kinetree.model.library import random_inertia, random_rotation, random_tree
+from kinetree.model.library.trees import random_inertia, random_rotation, random_tree
 from kinetree.model.model import Model
 from kinetree.model.parts import transform_of_pose
 from kinetree.state_kinematics import Kinematics
@@ -101,6 +101,8 @@ def random_loops(
     for joint in pool(rng):
         available.setdefault(_kind(joint), []).append(joint)
     chosen = available if kinds is None else names("random_loops: kinds", kinds)
+    if not chosen:
+        refuse("random_loops: kinds", kinds, "one kind or more")
     for kind in chosen:
         choice("kind of joint", kind, available, f"random_loops: loops of the {family} family")
     for _ in range(TRIALS):

@@ -1,0 +1,1 @@
+"""Models in code, of `kinetree.models`: one module per family."""
