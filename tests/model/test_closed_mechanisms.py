@@ -13,6 +13,8 @@ G = 9.81
 CLOSED = {  # mechanism, rows that are independent
     "four_bar": (kt.models.four_bar, 2),
     "four_bar crossed": (lambda: kt.models.four_bar(crossed=True), 2),
+    "four_bar planar": (lambda: kt.models.four_bar(closure="planar"), 2),
+    "ladder planar": (lambda: kt.models.ladder(2, closure="planar"), 4),
     "four_bar sphere": (lambda: kt.models.four_bar(closure="sphere_in_cylinder"), 2),
     "slider_crank": (lambda: kt.models.slider_crank(offset=0.2, angle=-0.8), 2),
     "slider_crank sphere": (lambda: kt.models.slider_crank(closure="sphere_in_cylinder"), 2),
@@ -48,7 +50,7 @@ def test_four_bar_positions_are_those_of_the_reference():
         assert q == pytest.approx([angle, coupler - angle, rocker], abs=1e-12)
 
 
-@pytest.mark.parametrize("closure", ["revolute", "sphere_in_cylinder"])
+@pytest.mark.parametrize("closure", ["revolute", "planar", "sphere_in_cylinder"])
 def test_all_closures_of_a_four_bar_move_alike(closure):
     """The acceleration of rods under gravity, from the reduced equation of motion J a + J' w^2 / 2 + V' = 0."""
     model = kt.models.four_bar(closure=closure)

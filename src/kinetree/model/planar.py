@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kinetree.constraints import LoopJoint
+from kinetree.constraints.planar_loop_joint import PlanarLoopJoint
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.joints.contract import Joint, SameCoordinates, of_the_joint
 from kinetree.model.gears import gears_in_plane
@@ -27,6 +29,7 @@ from kinetree.spatial import (
     rotation_from_matrix,
 )
 from kinetree.spatial.algebra import PLANAR
+from kinetree.state_kinematics import Kinematics
 
 _SAME = 1e-9  # directions that differ by less are the same; files give axes with some ten digits
 _STATES = 3  # positions at which a joint's motion is evaluated
@@ -249,13 +252,14 @@ class PlanarModel(Model):
             I=tuple(_planar_inertia(R, I) for R, I in zip(axes, model.I, strict=True)),
             gravity=_along(axes[0], model.gravity),
             frames=tuple(frames),
-            constraints=tuple(c for c in model.constraints if not c.frames),
+            constraints=(*(c for c in model.constraints if not c.frames), *_loops(model, plane, frame_axes)),
             **gears_in_plane(model, axes),
             X_user=(PlanarTransform.identity(),) * model.nb,
             functions={},
             _axes=tuple(frame_axes),
             _reframed=None,
             _numbers=None,
+            _independent_rows=None,
         )  # fmt: skip
 
     def axes_of(self, frame: str | int) -> np.ndarray:
@@ -307,6 +311,46 @@ class PlanarModel(Model):
 
     def __repr__(self) -> str:
         return f"<PlanarModel {self.name!r}: {self.nb - 1} moving bodies, nq={self.nq}, nv={self.nv}>"
+
+
+def _loops(model: Model, plane: Plane, frame_axes: Sequence[np.ndarray]) -> Iterator[PlanarLoopJoint]:
+    """The loop joints in the plane; ModelError for other constraints of frames, and for joints that leave it."""
+    numbers, kin = {frame.name: k for k, frame in enumerate(model.frames)}, Kinematics(model, model.neutral().tolist())
+    for c in model.constraints:
+        if not c.frames:
+            continue
+        if not isinstance(c, LoopJoint):
+            raise ModelError(
+                f"model {model.name!r} is not planar: its {c} is over vectors of space; use the spatial model"
+            )
+        sides = []
+        for name, X in ((c.predecessor, c.X_P), (c.successor, c.X_S)):
+            axes = _rotation(frame_axes[numbers[name]])
+            own = _rotation(axes_across(_clean(_matrix(X) @ frame_axes[numbers[name]][2])))
+            sides.append((own, _in_plane(own, X, axes)))
+        (before, X_P), (after, X_S) = sides
+        height = float((before @ kin.relative(c.predecessor, c.successor, c.X_P, c.X_S).X.r).z)
+        loop = PlanarLoopJoint(c, X_P, X_S, before, after, height if abs(height) > _SAME else 0.0)
+        yield replace(loop, kept=_rows_in_plane(model, loop))
+
+
+def _rows_in_plane(model: Model, loop: PlanarLoopJoint) -> tuple[int, ...]:
+    """Numbers of the loop's rows that act in the plane; the others have to hold wherever the bodies are in it."""
+    rng, size, error = np.random.default_rng(0), 0.0, 0.0
+    for _ in range(_STATES):
+        angle, x, y = rng.uniform(-1.0, 1.0, 3).tolist()
+        delta, T = loop.loop.joint.implicit(loop.raised(PlanarTransform.from_angle(angle, Vector2(x, y))))
+        parts = [(loop.after @ T_n.angular, loop.after @ T_n.linear) for T_n in T]
+        size = np.maximum(size, [max(abs(n.z), abs(f.x), abs(f.y)) for n, f in parts])
+        error = np.maximum(error, np.abs(delta))
+    for n, (acts, off) in enumerate(zip(size > _SAME, error, strict=True)):
+        if not acts and off > 1e3 * _SAME:
+            raise ModelError(
+                f"model {model.name!r} is not planar: row {n} of its {loop} is across the plane and off by {off:.3g} m "
+                "or rad; expected a joint that moves in the plane, between frames at the same height",
+                joint=loop.name,
+            )
+    return tuple(np.flatnonzero(size > _SAME).tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -11,12 +11,16 @@ from kinetree.model.builder import WORLD, ModelBuilder
 from kinetree.model.library.parts import DOWN, add_rod, at, closed, direction, positive
 from kinetree.model.model import Model
 
-CLOSURES = ("revolute", "sphere_in_cylinder")
+CLOSURES = ("revolute", "planar", "sphere_in_cylinder")
 
 
 def _closure(what: str, closure: str):
     """The joint that closes a planar loop in space."""
     return SphereInCylinder() if choice(what, closure, CLOSURES) == "sphere_in_cylinder" else Revolute()
+
+
+def _shaped(model: Model, closure: str) -> Model:
+    return model.planar() if closure == "planar" else model
 
 
 @checked(lengths=an_array, masses=an_array, angle=a_number, crossed=a_truth_value, closure=a_word, gravity=an_array)
@@ -46,8 +50,9 @@ def four_bar(
     crossed : bool
         Whether the keyframe has the tips of coupler and rocker below the diagonal from the crank's tip to the rocker's
         pivot, instead of above it.
-    closure : {"revolute", "sphere_in_cylinder"}
-        A hinge, whose five rows hold three redundant ones, or a sphere in a cylinder, which has two rows.
+    closure : {"revolute", "planar", "sphere_in_cylinder"}
+        A hinge in space, five rows, of which three are redundant; a hinge in the planar algebra (`Model.planar`), two
+        rows; or a sphere in a cylinder, two rows in space.
     gravity : (3,) array
         [m/s^2].
 
@@ -84,7 +89,7 @@ def four_bar(
     tip = crank * math.cos(angle), crank * math.sin(angle)
     slope, turn = triangle("four_bar: angle", angle, tip, (ground, 0.0), coupler, rocker, -1.0 if crossed else 1.0)
     q = {"crank": angle, "coupler": slope - angle, "rocker": turn}
-    return closed(b, q, [LoopJoint("closure", joint, "coupler_tip", "rocker_tip")])
+    return _shaped(closed(b, q, [LoopJoint("closure", joint, "coupler_tip", "rocker_tip")]), closure)
 
 
 def triangle(what: str, given, A, D, first: float, second: float, side: float) -> tuple[float, float]:
@@ -124,7 +129,7 @@ def parallelogram(
         Of crank, coupler and rocker [kg].
     angle : float
         Of the crank in the keyframe "closed" [rad].
-    closure : {"revolute", "sphere_in_cylinder"}
+    closure : {"revolute", "planar", "sphere_in_cylinder"}
         As for `four_bar`.
     gravity : (3,) array
         [m/s^2].
@@ -181,7 +186,7 @@ def slider_crank(
         Of the slider's line [m].
     angle : float
         Of the crank in the keyframe "closed", where the slider is in front [rad].
-    closure : {"revolute", "sphere_in_cylinder"}
+    closure : {"revolute", "planar", "sphere_in_cylinder"}
         As for `four_bar`.
     gravity : (3,) array
         [m/s^2].
@@ -221,7 +226,7 @@ def slider_crank(
         )
     q = {"crank": angle, "rod": -math.asin(rise / rod) - angle,
          "slider": crank * math.cos(angle) + math.sqrt(rod**2 - rise**2)}  # fmt: skip
-    return closed(b, q, [LoopJoint("closure", joint, "rod_tip", "slider")])
+    return _shaped(closed(b, q, [LoopJoint("closure", joint, "rod_tip", "slider")]), closure)
 
 
 @checked(lengths=an_array, masses=an_array, pivot=an_array, angle=a_number, gravity=an_array)
@@ -316,7 +321,7 @@ def four_bar_chain(
         Of the cranks in the keyframe "closed", from the upward vertical about -z [rad].
     speed : float
         Of the cranks' tips in the keyframe [m/s].
-    closure : {"revolute", "sphere_in_cylinder"}
+    closure : {"revolute", "planar", "sphere_in_cylinder"}
         As for `four_bar`.
     gravity : (3,) array
         [m/s^2].
@@ -352,7 +357,7 @@ def four_bar_chain(
         q |= {f"coupler{k}": -angle, f"crank{k}": angle}
         v |= {f"coupler{k}": -speed, f"crank{k}": speed}
         loops.append(LoopJoint(f"closure{k}", joint, f"coupler{k}_tip", f"crank{k}_tip"))
-    return closed(b, q, loops, v)
+    return _shaped(closed(b, q, loops, v), closure)
 
 
 @checked(n=a_size, closure=a_word, gravity=an_array)
@@ -367,7 +372,7 @@ def ladder(n: int = 3, *, closure: str = "revolute", gravity=DOWN) -> Model:
     ----------
     n : int
         Number of cells.
-    closure : {"revolute", "sphere_in_cylinder"}
+    closure : {"revolute", "planar", "sphere_in_cylinder"}
         As for `four_bar`.
     gravity : (3,) array
         [m/s^2].
@@ -397,4 +402,4 @@ def ladder(n: int = 3, *, closure: str = "revolute", gravity=DOWN) -> Model:
         q |= {f"left{k}": upright, f"rung{k}": -upright, f"right{k}": upright}
         loops.append(LoopJoint(f"closure{k}", joint, f"rung{k}_tip", f"right{k}_tip"))
         below = f"rung{k}"
-    return closed(b, q, loops)
+    return _shaped(closed(b, q, loops), closure)
