@@ -301,7 +301,15 @@ class PlanarModel(Model):
         if what == "I" and isinstance(value[0], PlanarInertia):
             bodies = zip(value, self.I, self.spatial.I, axes, strict=True)
             return tuple(old if _equal(new, flat) else _raised_inertia(R, new, old) for new, flat, old, R in bodies)
+        if what == "constraints":
+            return tuple(self._raised_loop(c) if isinstance(c, PlanarLoopJoint) else c for c in value)
         return value
+
+    def _raised_loop(self, c: PlanarLoopJoint) -> LoopJoint:
+        """The loop joint with offsets of the plane at the heights of the old ones."""
+        sides = ((c.predecessor, c.loop.X_P, c.X_P), (c.successor, c.loop.X_S, c.X_S))
+        P, S = (Transform(X.E, _raised(_rotation(self.axes_of(name)), flat.r, X.r)) for name, X, flat in sides)
+        return replace(c.loop, X_P=P, X_S=S)
 
     def _arguments(self) -> dict[str, object]:
         refuse_planar(self, "this")
