@@ -14,6 +14,7 @@ from kinetree.errors import ShapeError
 from kinetree.spatial import Columns, FactoredTransform, Matrix3, Motion, Transform, Vector3
 
 ORIGIN = (0.0, 0.0, 0.0)
+HERE = Transform.identity()
 
 
 def link_transform(model, i, q):
@@ -79,7 +80,7 @@ class Kinematics:
         self.model, self.q, self.v = model, q, [0.0] * model.nv if v is None else v
         self._relative: dict[tuple, RelativeMotion] = {}
 
-    @property
+    @functools.cached_property
     def t(self):
         """The time [s]."""
         return self.model._clock[0]
@@ -182,6 +183,14 @@ class Kinematics:
         key = predecessor, successor, id(X_P), id(X_S)
         if key not in self._relative:  # with the transforms, which live as long as their ids are keys
             self._relative[key] = self._seen(predecessor, successor, X_P, X_S), X_P, X_S
+        return self._relative[key][0]
+
+    def point_motion(self, frame: str, at: Sequence, reference: str) -> RelativeMotion:
+        """Motion of a point given in a frame, with the frame's axes, relative to another frame."""
+        key = frame, reference, *map(id, at)
+        if key not in self._relative:
+            moved = HERE if at is ORIGIN else Transform.shift(Vector3(*at))
+            self._relative[key] = self._seen(reference, frame, HERE, moved), at
         return self._relative[key][0]
 
     def _seen(self, predecessor, successor, X_P, X_S) -> RelativeMotion:

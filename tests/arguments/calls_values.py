@@ -89,12 +89,20 @@ def _joints() -> dict[str, tuple]:
 def _constraints() -> dict[str, tuple]:
     kinds = {
         "Coupling": dict(joint="elbow", master="shoulder"),
+        "Distance": dict(predecessor="world", successor="lower", length=0.5,
+                         at_P=(0.0, 0.1, 0.2), at_S=(0.0, 0.0, 1)),
         "HardLimits": dict(restitution=0.5, of=("elbow",)),
         "Kinematics": dict(model=kt.models.double_pendulum(), q=[0.1, 0.2], v=[0.0, 0.1]),
+        "JointTerm": dict(joint="elbow", coefficient=0.5),
+        "LinearCoupling": dict(joints=("elbow", "shoulder"), ratios=(1.0, 2.0), total=0.3),
         "Lock": dict(joint="elbow"),
         "LoopJoint": dict(name="loop", joint=joints.Spherical(), predecessor="world", successor="lower"),
+        "PolynomialCoupling": dict(joint="elbow", master="shoulder", coefficients=(0.0, 1.0, 0.5)),
         "PrescribedMotion": dict(joint="elbow", motion=0.3),
+        "Pulley": dict(divisor=2.0),
         "StickingFriction": dict(of=("elbow",)),
+        "TendonLength": dict(path=(constraints.ViaPoint("world"), constraints.ViaPoint("lower")), reference=1.0),
+        "ViaPoint": dict(frame="lower"),
         "register": dict(cls=constraints.Coupling),
     }
     calls = {name: getattr(constraints, name) for name in constraints.__all__}

@@ -2,14 +2,21 @@
 
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling
+from kinetree.constraints.distance import Distance
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
+from kinetree.constraints.linear_coupling import LinearCoupling
 from kinetree.constraints.lock import Lock
 from kinetree.constraints.loop_joint import LoopJoint
+from kinetree.constraints.polynomial_coupling import PolynomialCoupling
+from kinetree.constraints.position_constraint import PositionConstraint
 from kinetree.constraints.prescribed_motion import PrescribedMotion
 from kinetree.constraints.registry import CONSTRAINTS, register
+from kinetree.constraints.tendon_length import TendonLength
+from kinetree.constraints.tendon_path import JointTerm, Pulley, ViaPoint
 from kinetree.state_kinematics import Kinematics
 
 __all__ = [
-    "CONSTRAINTS", "Constraint", "Coupling", "HardLimits", "Kinematics", "Lock", "LoopJoint", "PrescribedMotion",
-    "StickingFriction", "register",
+    "CONSTRAINTS", "Constraint", "Coupling", "Distance", "HardLimits", "JointTerm", "Kinematics", "LinearCoupling",
+    "Lock", "LoopJoint", "PolynomialCoupling", "PositionConstraint", "PrescribedMotion", "Pulley", "StickingFriction",
+    "TendonLength", "ViaPoint", "register",
 ]  # fmt: skip

@@ -141,13 +141,18 @@ class Constraint:
 
     # Names and numbers -----------------------------------------------------------------------------------------------
 
+    def simplified(self) -> Constraint:
+        """An equivalent constraint of another kind, which a model holds in place of this one; itself by default."""
+        return self
+
     def check(self, model) -> None:
         """Raise an error for a model in which this constraint is invalid; its names exist."""
 
     @property
     def label(self) -> str:
-        """The name, or kind and joints."""
-        return getattr(self, "name", "") or ":".join(filter(None, (self.kind, ",".join(self.joints))))
+        """The name, or kind and joints or frames."""
+        named = ",".join(self.joints or self.frames)
+        return getattr(self, "name", "") or ":".join(filter(None, (self.kind, named)))
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -166,14 +171,20 @@ class Constraint:
         return replace(self, **changes)
 
     def numbers(self) -> dict[str, object]:
-        """Run-time inputs of kernels, by name."""
-        return {what: getattr(self, what) for what in self.number_fields}
+        """Run-time inputs of kernels, by name; entries of tuples as "field.0", "field.1"."""
+        found = {}
+        for what in self.number_fields:
+            value = getattr(self, what)
+            found |= {f"{what}.{n}": x for n, x in enumerate(value)} if isinstance(value, tuple) else {what: value}
+        return found
 
     def with_numbers(self, values: Sequence) -> Constraint:
         """The same with other numbers, of any scalar type, in the order of ``numbers``."""
-        made = copy(self)  # whose numbers may be of any type, so they are not checked again
-        for what, x in zip(self.number_fields, values, strict=True):
-            object.__setattr__(made, what, x)
+        made, source = copy(self), iter(values)  # whose numbers may be of any type, so they are not checked again
+        for what in self.number_fields:
+            old = getattr(self, what)
+            new = tuple(next(source) for _ in old) if isinstance(old, tuple) else next(source)
+            object.__setattr__(made, what, new)
         return made
 
     @property
@@ -185,13 +196,15 @@ class Constraint:
         """All but names and numbers, hashable: models of equal structure share compiled functions."""
         number = {name: i for i, name in enumerate(model.joint_names, start=1)}
         names = {what: _mapped(number.get, getattr(self, what)) for what in self.joint_fields}
+        number = {frame.name: k for k, frame in enumerate(model.frames)}
+        names |= {what: _mapped(number.get, getattr(self, what)) for what in self.frame_fields}
         kept = [f.name for f in fields(self) if f.name not in ("name", *self.number_fields)]
         return self.kind, *((what, names.get(what, repr(getattr(self, what)))) for what in kept)
 
     def _named(self, names: Sequence[str]) -> Iterator[str]:
         for what in names:
             value = getattr(self, what)
-            yield from (value,) if isinstance(value, str) else value
+            yield from (value,) if isinstance(value, str) else value or ()
 
     def __str__(self) -> str:
         return f"{self.kind.replace('_', ' ')} of {', '.join(map(repr, (*self.joints, *self.frames))) or 'all joints'}"
@@ -203,4 +216,6 @@ class Constraint:
 
 
 def _mapped(function: Callable, value):
+    if value is None:
+        return None
     return function(value) if isinstance(value, str) else tuple(map(function, value))

@@ -11,6 +11,23 @@ from kinetree.constraints.contract import Constraint
 from kinetree.errors import CouplingError
 
 
+def check_single(constraint: Constraint, model) -> None:
+    """Joints that are coupled have one freedom.
+
+    Raises
+    ------
+    CouplingError
+    """
+    for name in constraint.joints:
+        joint = model.joints[model.joint(name)]
+        if joint.nq != 1 or joint.nv != 1:
+            raise CouplingError(
+                f"{constraint}: joint {name!r} ({joint!r}) has nq={joint.nq} and nv={joint.nv}; only joints of one "
+                "freedom can be coupled",
+                joint=name,
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Coupling(Constraint):
     """One joint turns with another: ``q_joint = ratio q_master + offset``.
@@ -64,14 +81,7 @@ class Coupling(Constraint):
 
     def check(self, model) -> None:
         """Both joints have one freedom."""
-        for name in self.joints:
-            joint = model.joints[model.joint(name)]
-            if joint.nq != 1 or joint.nv != 1:
-                raise CouplingError(
-                    f"{self}: joint {name!r} ({joint!r}) has nq={joint.nq} and nv={joint.nv}; only joints of one "
-                    "freedom can be coupled",
-                    joint=name,
-                )
+        check_single(self, model)
 
     def residual(self, kin) -> list:
         """``q_joint - ratio q_master - offset``."""

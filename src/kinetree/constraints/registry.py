@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling, resolved
+from kinetree.constraints.distance import Distance
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
+from kinetree.constraints.linear_coupling import LinearCoupling
 from kinetree.constraints.lock import Lock
 from kinetree.constraints.loop_joint import LoopJoint
+from kinetree.constraints.polynomial_coupling import PolynomialCoupling
 from kinetree.constraints.prescribed_motion import PrescribedMotion
+from kinetree.constraints.tendon_length import TendonLength
 from kinetree.errors import ConstraintError, DuplicateNameError, ModelError
 from kinetree.kinds import enter
 from kinetree.state_kinematics import Kinematics
@@ -35,7 +39,10 @@ def register(cls: type[Constraint]) -> type[Constraint]:
     return enter(CONSTRAINTS, Constraint, cls, "constraint", ModelError)
 
 
-for _cls in (Coupling, Lock, PrescribedMotion, HardLimits, StickingFriction, LoopJoint):
+for _cls in (
+    Coupling, LinearCoupling, PolynomialCoupling, Lock, PrescribedMotion, HardLimits, StickingFriction, LoopJoint,
+    Distance, TendonLength,
+):  # fmt: skip
     register(_cls)
 
 
@@ -58,9 +65,11 @@ def checked_constraints(model, constraints: Sequence[Constraint]) -> tuple[Const
     """
     if isinstance(constraints, Constraint):
         constraints = (constraints,)
-    seen: set[str] = set()
+    constraints = list(constraints)
     for c in constraints:
         check_constraint(f"model {model.name!r}", c)
+    seen: set[str] = set()
+    for c in constraints:
         for name in c.joints:
             model.joint(name)
         for name in c.frames:
@@ -71,6 +80,7 @@ def checked_constraints(model, constraints: Sequence[Constraint]) -> tuple[Const
                 f"model {model.name!r}: two constraints are named {c.name!r}", kind="constraint", name=c.name
             )
         seen.add(getattr(c, "name", ""))
+    constraints = [c.simplified() for c in constraints]
     _refuse_twice(model, constraints)
     couplings = resolved([c for c in constraints if isinstance(c, Coupling)])
     return (*couplings, *(c for c in constraints if not isinstance(c, Coupling)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 
 from kinetree.spatial import scalar
-from kinetree.spatial.scalar import where
+from kinetree.spatial.scalar import is_zero, where
 
 
 def _compared(comparison):
@@ -141,6 +141,8 @@ class _Condition:
 
     def where(self, a, b):
         (a, a_rate), (b, b_rate) = _parts(a), _parts(b)
+        if isinstance(a_rate, Partials) or isinstance(b_rate, Partials):
+            return Dual(where(self.truth, a, b), Partials.chosen(self.truth, a_rate, b_rate))
         return Dual(where(self.truth, a, b), where(self.truth, a_rate, b_rate))
 
     def __and__(self, other):
@@ -152,6 +154,70 @@ class _Condition:
         return _Condition(self.truth | _truth(other))
 
     __ror__ = __or__
+
+
+class Partials:
+    """Rates along several directions, of which most are zero: a rate of `Dual`.
+
+    Parameters
+    ----------
+    along : dict
+        The rates that are not zero, by direction.
+
+    Notes
+    -----
+    In sums with anything else the other one is a rate of zero: all rates of one computation are of one kind.
+
+    Examples
+    --------
+    >>> x, y = Dual(3.0, Partials({"x": 1.0})), Dual(2.0, Partials({"y": 1.0}))
+    >>> (x * y).rate.along
+    {'x': 2.0, 'y': 3.0}
+    """
+
+    __slots__ = ("along",)
+    __array_ufunc__ = None
+
+    def __init__(self, along: dict) -> None:
+        self.along = {n: x for n, x in along.items() if not vanishes(x)}
+
+    def __neg__(self):
+        return Partials({n: -x for n, x in self.along.items()})
+
+    def __add__(self, other):
+        if not isinstance(other, Partials):
+            return self
+        mine, theirs = self.along, other.along
+        return Partials({
+            n: mine[n] + theirs[n] if n in mine and n in theirs else mine.get(n, theirs.get(n)) for n in mine | theirs
+        })  # fmt: skip
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self + -other if isinstance(other, Partials) else self
+
+    def __rsub__(self, other):
+        return -self
+
+    def __mul__(self, scale):
+        return Partials({n: x * scale for n, x in self.along.items()})
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, scale):
+        return self * (1.0 / scale) if len(self.along) > 1 else Partials({n: x / scale for n, x in self.along.items()})
+
+    @staticmethod
+    def chosen(truth, a, b) -> Partials:
+        """The rates of one of two scalars."""
+        a, b = (x.along if isinstance(x, Partials) else {} for x in (a, b))
+        return Partials({n: where(truth, a.get(n, 0.0), b.get(n, 0.0)) for n in a | b})
+
+
+def vanishes(x) -> bool:
+    """Whether a scalar is zero by structure: a zero, or an expression that was folded to one."""
+    return is_zero(x) or is_zero(getattr(x, "constant", None))
 
 
 def _parts(x):

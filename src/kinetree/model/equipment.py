@@ -19,6 +19,7 @@ import numpy as np
 
 from kinetree.arguments import names
 from kinetree.constraints.loop_joint import LoopJoint, Softness
+from kinetree.constraints.tendon_path import JointTerm, Pulley, ViaPoint, WrapShape
 from kinetree.errors import ModelError, ShapeError, unknown_name
 from kinetree.model.parts import freeze, two_named
 
@@ -247,57 +248,6 @@ class RotationLimit:
 
     def __str__(self) -> str:
         return f"rotation limit of joint {self.joint!r} at {self.angle:g} rad"
-
-
-@dataclass(frozen=True, slots=True)
-class JointTerm:
-    """A term ``coefficient * q_joint`` of the length of a fixed tendon."""
-
-    joint: str
-    coefficient: float
-
-    refers = MappingProxyType({"joint": "joint"})
-
-
-@dataclass(frozen=True, slots=True)
-class ViaPoint:
-    """A point that a spatial tendon passes through: the origin of a frame."""
-
-    frame: str
-
-    refers = MappingProxyType({"frame": "frame"})
-
-
-@dataclass(frozen=True, slots=True)
-class WrapShape:
-    """A sphere or cylinder that a spatial tendon wraps around.
-
-    Parameters
-    ----------
-    kind : {"sphere", "cylinder"}
-        Centered in the frame; a cylinder is along its z axis and endless.
-    frame : str
-    radius : float
-        [m].
-    side : str, optional
-        Frame whose origin determines on which side the tendon passes; inside the shape, it wraps within.
-    """
-
-    kind: str
-    frame: str
-    radius: float
-    side: str | None = None
-
-    refers = MappingProxyType({"frame": "frame", "side": "frame"})
-
-
-@dataclass(frozen=True, slots=True)
-class Pulley:
-    """Start of a branch of a spatial tendon, whose length is divided by ``divisor``."""
-
-    divisor: float
-
-    refers = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,13 +109,13 @@ def _check_internal(force: ForceElement) -> None:
 
 
 def check_number_names(model) -> None:
-    """The numbers of elements must have unique names."""
-    names = model.numbers().names if model.elements else ()
+    """The numbers of elements and constraints must have unique names."""
+    names = model.numbers().names if model.elements or model.constraints else ()
     if len(set(names)) != len(names):
         name = next(name for name in names if names.count(name) > 1)
         raise DuplicateNameError(
-            f"model {model.name!r}: number {name!r} of a force element has the name of another number of the model; "
-            "give the element another name",
+            f"model {model.name!r}: number {name!r} of a force element or constraint has the name of another number "
+            "of the model; give it another name",
             kind="number",
             name=name,
         )

@@ -178,10 +178,6 @@ class Model(JointArrays):
         loops = [c for c in constraints if isinstance(c, LoopJoint)]
         if loops:
             equipment = replace(equipment, loops=(*equipment.loops, *loops))
-        others = checked_constraints(self, [c for c in constraints if not isinstance(c, LoopJoint)])
-        closed = () if self.time_dependent else (loop for loop in equipment.loops if loop.has_rows)
-        self._set(constraints=(*others, *closed))
-        self._set(unsupported=(*equipment.unsupported, *(str(c) for c in others if c.row_kind == "cone")))
         check_equipment(self, equipment)
 
         arrays, elements = construction.checked_arrays(self, forces, parameters)
@@ -202,6 +198,10 @@ class Model(JointArrays):
         self._set(functions={}, _reframed=None, _numbers=None)
         self._set(rotors=checked_rotors(self, rotors, possible=possible))
         self._set(joint_forces=joint_forces(self), elements=elements)
+        others = checked_constraints(self, [c for c in constraints if not isinstance(c, LoopJoint)])
+        closed = () if self.time_dependent else (loop for loop in equipment.loops if loop.has_rows)
+        self._set(constraints=(*others, *closed))
+        self._set(unsupported=(*equipment.unsupported, *(str(c) for c in others if c.row_kind == "cone")))
         check_number_names(self)
         check.check_moving_inertia(self)
 
