@@ -512,7 +512,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = No
 
 
 @overload
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> NDArray[Any]:
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, weights: ArrayLike | None = None, t: ArrayLike | None = None, *, actuated: str | Sequence[str] | None = None, multipliers: Literal[False] = False, method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> NDArray[Any]:
     r"""Forces that the actuators must exert for a given motion, with everything in the model.
 
     Parameters
@@ -532,6 +532,12 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
         ``model.initial_state()``.
     u : (..., nu) array, optional
         Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    weights : (..., nv) array, optional
+        Of the squared forces of actuators, positive [1, or 1/(N m)^2 and 1/N^2 where units are to agree].
+        Default: 1.
+    actuated : sequence of str, optional
+        Names of the joints with motors, or labels of velocities. Default: all joints. Each choice is compiled
+        separately.
     method : {"rnea", "world", "newton_euler"}
         Which algorithm; see the notes.
     multipliers : bool
@@ -544,13 +550,14 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     Returns
     -------
     tau : (..., nv) array
-        Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master.
+        Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master. In loops
+        that need fewer motors than they have, those of the least norm.
     multipliers : (..., nc) array, on request
         Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
         rows of loops that others imply.
     """
 @overload
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, weights: ArrayLike | None = None, t: ArrayLike | None = None, *, actuated: str | Sequence[str] | None = None, multipliers: Literal[True], method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:

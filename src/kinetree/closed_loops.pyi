@@ -7,10 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.analysis.torque_family import TorqueFamily as TorqueFamily
+from kinetree.analysis.torque_family import torque_family as torque_family
 
 __all__ = [
+    "TorqueFamily",
     "project_position",
     "project_velocity",
+    "torque_family",
 ]
 
 def project_position(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:

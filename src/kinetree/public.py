@@ -20,6 +20,9 @@ PLACES = {
         "lint": "io.lint.lint", "load": "io.load", "rollout": "simulation.rollout", "save": "io.save",
         "simulate": "simulation.simulate", "verify": "verification.verify",
     },
+    "kinetree.closed_loops": {
+        "TorqueFamily": "analysis.torque_family", "torque_family": "analysis.torque_family",
+    },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.control": {"Delayed": "control.digital", "Sampled": "control.digital", "Sum": "control.digital"},
     "kinetree.dynamics": {

@@ -31,6 +31,7 @@ APART = {
     "export.to_torch": "needs a package that tests may not have",
 }
 MADE = {
+    "closed_loops.TorqueFamily",
     "dynamics.ArticulatedBody",
     "dynamics.Factorization",
     "compiler.Function",
@@ -50,6 +51,7 @@ TABLES = (
     "calls_rest",
     "calls_methods",
     "calls_engines",
+    "calls_closed_loops",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 

@@ -165,11 +165,10 @@ def test_cassie_falls_with_its_six_loops_closed():
 
 
 def test_what_does_not_keep_loops_closed_refuses_them():
-    """Inverse dynamics, hybrid dynamics with too few unknowns, and other steps: by the loop's name."""
+    """Hybrid dynamics with too few unknowns, and other steps: by the loop's name."""
     model = rhombus()
     q, zero = np.array([1.2, -1.2, 1.2 - np.pi]), np.zeros(3)
     for call in (
-        lambda: kt.inverse_dynamics(model, q, zero, zero),
         lambda: kt.hybrid_dynamics(model, q, zero, zero, zero, forward=["crank"]),
         lambda: kt.simulate(model, q, duration=0.01, integrator="linearly_implicit"),
         lambda: kt.simulate(model, q, duration=0.01, integrator="rk4"),

@@ -32,6 +32,8 @@ TYPES = {
     "reference": 'Literal["local", "world", "local_world_aligned"]',
     "kind": 'Literal["spatial", "classical", "spatial_offset", "classical_offset"]',
     "forward": "str | Sequence[str]",
+    "independent": "str | Sequence[str] | None = None",
+    "actuated": "str | Sequence[str] | None = None",
 }
 """The types of static choices."""
 

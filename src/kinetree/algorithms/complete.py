@@ -15,8 +15,9 @@ from kinetree.algorithms.constrained import (
     step_velocities,
 )
 from kinetree.algorithms.couplings import at_masters
-from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
+from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, IN_LOOPS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import force_state_rates, implicit_terms
+from kinetree.algorithms.loop_inverse_dynamics import shared_with_loops
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
@@ -30,36 +31,45 @@ COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
 
 @algorithm(
     inputs="q v a",
-    optional="f_ext x u",
+    optional="f_ext x u weights",
     outputs="tau",
     further="multipliers",
-    domains=(*COMPLETE, NOT_PASSING),
+    static=("actuated",),
+    domains=(*COMPLETE, CLOSED_LOOPS, NOT_PASSING, IN_LOOPS),
     methods={"rnea": "rnea", "world": "rnea_world", "newton_euler": "newton_euler"},
     symbols={
-        "tau": "Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master."
+        "tau": "Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master. In "
+        "loops that need fewer motors than they have, those of the least norm."
     },
     raises="UnsupportedError",
 )
-def inverse_dynamics(model, q, v, a, f_ext=None, x=None, u=None, *, multipliers=False, method=rnea):
+def inverse_dynamics(
+    model, q, v, a, f_ext=None, x=None, u=None, weights=None, *, actuated=None, multipliers=False, method=rnea
+):
     """Forces that the actuators must exert for a given motion, with everything in the model.
 
     Notes
     -----
-    Source: Featherstone (2008), table 5.1 for the tree, eq. 3.20 for the couplings; `passive_joint_forces` for the
-    joints.
-    Identity: ``forward_dynamics(q, v, inverse_dynamics(q, v, a)) = a`` for accelerations that respect the couplings.
+    Source: Featherstone (2008), table 5.1 for the tree, eq. 3.20 for the couplings, section 8.12 for loops;
+    `passive_joint_forces` for the joints. Loops share the load in many ways where all joints have motors: of all such
+    forces these have the least ``sum(weights * tau**2)``, weights by default 1. `kinetree.closed_loops.torque_family`
+    gives the others.
+    Identity: ``forward_dynamics(q, v, inverse_dynamics(q, v, a)) = a`` for accelerations that respect the couplings
+    and loops.
 
     See Also
     --------
     rnea, forward_dynamics
     """
-    refuse_unsupported(model, "rnea", computed=computed_constraints(model, loops=False))
+    refuse_unsupported(model, "rnea", computed=computed_constraints(model))
     kin = Kinematics(model, q, v)
     found = given_row_forces(model, kin, a)
     tau = method(model, q, v, a, f_ext)
     needed = without_rows(minus(tau, passive_joint_forces(model, q, v, x, u)), found)
-    tau = at_masters(model, needed)
-    found = {n: x for rows in found.values() for n, x in rows}
+    tau, in_loops = at_masters(model, needed), {}
+    if remaining_rows(model) or actuated is not None:
+        tau, in_loops, needed = shared_with_loops(model, kin, needed, actuated, weights)
+    found = {n: x for rows in found.values() for n, x in rows} | in_loops
     return (tau, eliminated_multipliers(model, kin, needed, found)) if multipliers else tau
 
 

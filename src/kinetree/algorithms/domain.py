@@ -168,6 +168,41 @@ CONSTRAINTS = _satisfied("constraints of joints", lambda c: not c.frames, "q or 
 CLOSED_LOOPS = _satisfied("closed loops", lambda c: bool(c.frames), "q or v breaks a constraint.")
 
 
+def _rates_of_rows(model, inputs):
+    """(constraint, row, residual of ``G a = k``, size of its terms) of all rows that hold loops closed."""
+    now, a = model.at(inputs["t"]) if "t" in inputs else model, inputs["a"]
+    kin = Kinematics(now, inputs["q"], inputs["v"])
+    for c in model.constraints:
+        if c.row_kind == "equality" and c.frames and not c.velocity_map(kin):
+            for n, (row, bias) in enumerate(zip(c.rows(kin), c.bias(kin), strict=True)):
+                terms = [bias, *(x * a[k] for k, x in row.items())]
+                yield c, n, sum(terms), sum((absolute(x) for x in terms), start=1.0)
+
+
+def _leaving(model, inputs):
+    return [absolute(x) > CONSTRAINT_TOLERANCE * size for _, _, x, size in _rates_of_rows(model, inputs)]
+
+
+def _leaving_error(model, inputs, index):
+    c, n, residual, _ = list(_rates_of_rows(model, inputs))[index]
+    return ConstraintError(
+        f"a breaks the {c} by {float(residual):.3g} m/s^2 or rad/s^2 (row {n}), so no forces cause it. "
+        "kt.closed_loops.accelerations(model, q, v, a_independent) gives those of all joints from independent ones",
+        row=n,
+        residual=float(residual),
+    )
+
+
+IN_LOOPS = Domain(
+    "accelerations of loops",
+    ("q", "v", "a", "t"),
+    _leaving,
+    _leaving_error,
+    "ConstraintError",
+    "a does not keep a loop closed.",
+)
+
+
 def _bounded_rates(model, inputs):
     """(constraint, velocity coordinate, whether the lower limit, excess of the acceleration) of all bounded rows."""
     now = model.at(inputs["t"]) if "t" in inputs else model

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kinetree.algorithms.couplings import coupling_columns
 from kinetree.arguments import a_sequence
-from kinetree.errors import DuplicateNameError
+from kinetree.constraints.independence import check_independent, lacking_motors
+from kinetree.errors import ConstraintError, DuplicateNameError
 
 READ = {
     "tau": "; read for the joints in ``forward`` only, finite for all.",
@@ -58,6 +60,77 @@ def forward_joints(model, forward: str | Iterable[str | int]) -> tuple[int, ...]
         name = model.joint_name(twice[0])
         raise DuplicateNameError(f"joint {name!r} is twice among the forward joints", name=name)
     return tuple(sorted(i for i in numbers if model.v_slice[i].start < model.v_slice[i].stop))
+
+
+def velocity_coordinates(model, what: str, names: str | Iterable[str | int]) -> tuple[int, ...]:
+    """Velocity coordinates, ascending, of joints by name, of labels ("base.wx"), or given as numbers.
+
+    Raises
+    ------
+    UnknownNameError, DuplicateNameError
+    """
+    labels = model.velocity_labels
+    if isinstance(names, str):
+        known = names in model.joint_names or names in labels
+        names = [names] if known else [name for name in names.split("+") if name]
+    else:
+        a_sequence(what, names)
+    found = []
+    for name in names:
+        if isinstance(name, int) and 0 <= name < model.nv and not isinstance(name, bool):
+            found.append(name)
+        elif isinstance(name, str) and name in labels:
+            found.append(labels.index(name))
+        else:
+            slot = model.v_slice[model.joint(name)]
+            found += range(slot.start, slot.stop)
+    for n, k in enumerate(found):
+        if k in found[:n]:
+            raise DuplicateNameError(f"{what}: velocity {labels[k]!r} is named twice", name=labels[k])
+    return tuple(sorted(found))
+
+
+def independent_coordinates(model, independent: str | Iterable[str | int] | None) -> tuple[int, ...]:
+    """The canonical form of a choice of independent velocities; None: one that is valid at generic positions.
+
+    Raises
+    ------
+    UnknownNameError, DuplicateNameError, ConstraintError
+    """
+    if independent is None:
+        return model.independent_velocities()
+    chosen = velocity_coordinates(model, "independent", independent)
+    check_independent(model, chosen)
+    return chosen
+
+
+def actuated_coordinates(model, actuated: str | Iterable[str | int] | None) -> tuple[int, ...] | None:
+    """The canonical form of a choice of actuated joints, whose forces can cause any motion; None: all.
+
+    Raises
+    ------
+    UnknownNameError, DuplicateNameError, ConstraintError
+    """
+    if actuated is None:
+        return None
+    chosen = velocity_coordinates(model, "actuated", actuated)
+    idle = idle_coordinates(model, chosen)
+    lacking = lacking_motors(model, idle)
+    if lacking:
+        motors = ", ".join(model.velocity_labels[k] for k in chosen) or "no joint"
+        raise ConstraintError(
+            f"model {model.name!r} has {model.ny} degrees of freedom, and motors at {motors} have no influence on "
+            f"{lacking} of them: it is underactuated. kt.hybrid_dynamics computes the accelerations of joints without "
+            "motors; kt.closed_loops.torque_family gives the torques that come closest"
+        )
+    return chosen
+
+
+def idle_coordinates(model, actuated: tuple[int, ...] | None) -> set[int]:
+    """Velocity coordinates that no motor moves: neither one of their own, nor one at a joint coupled to theirs."""
+    if actuated is None:
+        return set()
+    return {k for column in coupling_columns(model) if not {k for k, _ in column} & set(actuated) for k, _ in column}
 
 
 def supported_by(model, joints: Iterable[int]) -> frozenset[int]:

@@ -103,6 +103,8 @@ ARRAYS = {
 OPTIONAL = ARRAYS | {
     "x": (("nx",), "Internal states of force elements (``model.state_names``) [as the elements define them]. Default: "
         "``model.initial_state()``."),
+    "weights": (("nv",), "Of the squared forces of actuators, positive [1, or 1/(N m)^2 and 1/N^2 where units are to "
+        "agree]. Default: 1."),
     "u": (("nu",), "Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero."),
 }  # fmt: skip
 """The same for optional inputs."""
@@ -119,6 +121,15 @@ CHOICES = {
         '{"spatial", "classical", "spatial_offset", "classical_offset"}',
         "Spatial or classical acceleration; ``_offset``: less gravity. See the notes of `body_accelerations`.",
         {},
+    ),
+    "actuated": (
+        "sequence of str, optional",
+        "Names of the joints with motors, or labels of velocities. Default: all joints. Each choice is compiled "
+        "separately.",
+        {
+            "UnknownNameError, DuplicateNameError": "A name is that of no joint or velocity, or is given twice.",
+            "ConstraintError": "Motors at these joints do not determine the motion.",
+        },
     ),
     "forward": (
         "sequence of str",

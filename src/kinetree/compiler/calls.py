@@ -73,7 +73,8 @@ class _GeneralCall:
             f = Function(spec, model, present, choices, checks=True)
             return f.interpret(*as_arrays(f.spec, model, arrays), out)
         values = [tuple(x) if isinstance(x, list) else x for x in map(choices.get, spec.static)]  # hashable
-        key = (name, *((present,) if present else ()), *values) if present or values else name
+        plain = not present and all(x is None for x in values)
+        key = name if plain else (name, *((present,) if present else ()), *values)
         f = model.functions.get(key)
         if f is None:
             check_static(spec, model, choices)

@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.algorithms.spec import Spec
 from kinetree.arguments import a_model, a_truth_value, checked, some_names
 from kinetree.compiler.array_calls import ArrayCalls
-from kinetree.compiler.fused import CHOICES, canonical, flattened, packing, resolved
+from kinetree.compiler.fused import CHOICES, CHOSEN, canonical, flattened, packing, resolved
 from kinetree.compiler.parameters import fitting, given_numbers, params_as_input, params_of
 from kinetree.compiler.time_argument import missing_inputs, timed
 from kinetree.compiler.tracing import numbers_model
@@ -79,6 +79,7 @@ class Function(ArrayCalls):
         self.model = model
         self.structure_model = model  # whose structure the code has; the numbers are the model's
         self.spec = spec
+        static = {n: None for n in spec.static if n in CHOSEN} | dict(static)
         self.static = {n: canonical(model, n, x) for n, x in static.items()}
         self.checks = checks
         self.threads = checked_threads(threads)
@@ -447,7 +448,7 @@ def compile(
 def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:
     """Refuse missing, unknown and impossible static arguments."""
     for name in spec.static:
-        if name not in static:
+        if name not in static and name not in CHOSEN:
             choices = f" one of {', '.join(CHOICES[name])}" if name in CHOICES else ""
             raise TypeError(f"{spec.name} needs the keyword argument {name}={choices}")
     for name, value in static.items():

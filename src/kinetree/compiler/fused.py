@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from kinetree.algorithms.joint_sets import forward_joints
+from kinetree.algorithms.joint_sets import actuated_coordinates, forward_joints, independent_coordinates
 from kinetree.algorithms.kinematics import KINDS, REFERENCES
 from kinetree.algorithms.shared_results import SHARED_RESULTS
 from kinetree.algorithms.spec import ALGORITHMS, Spec
@@ -26,6 +26,8 @@ from kinetree.native.c_names import identifier, identifiers
 from kinetree.once import once
 
 CHOICES = {"reference": REFERENCES, "kind": KINDS}
+CHOSEN = {"independent": independent_coordinates, "actuated": actuated_coordinates}
+"""Static arguments with a default, which depends on the model: their canonical form, also of None."""
 LONGEST = 96
 """Characters of a fused function's name; the rest of a longer list is counted, and a part of its hash stands for it."""
 
@@ -57,6 +59,8 @@ def canonical(model, name: str, value: object, where: str = "") -> object:
         return model.frame(value).name
     if name == "forward":
         return forward_joints(model, value)
+    if name in CHOSEN:
+        return CHOSEN[name](model, value)
     return choice(name, value, CHOICES[name], where) if name in CHOICES else value
 
 

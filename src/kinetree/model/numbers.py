@@ -185,6 +185,7 @@ class ScalarModel(Tree):
     def _set_numbers(self, model: Tree, values: Sequence) -> None:
         model.independent_rows()  # found once, from numbers
         self._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
+        self._set(_independent_velocities=model.independent_velocities)
         self._set(**rebuilt(model, values))
         self._set(joint_forces=joint_forces(self, model))
 

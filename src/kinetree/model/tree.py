@@ -10,24 +10,23 @@ from types import MappingProxyType
 import numpy as np
 
 from kinetree.arguments import a_name, whole
-from kinetree.constraints import Coupling
-from kinetree.constraints.redundancy import independent_rows
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.forces.contract import ForceElement, present
 from kinetree.model import topology
+from kinetree.model.constrained import Constrained
 from kinetree.model.parts import INERTIA_NAMES, Frame
 from kinetree.spatial import Transform
 from kinetree.spatial.algebra import SPATIAL
-from kinetree.state_kinematics import Kinematics
 
 
-class Tree(topology.Rooted):
+class Tree(topology.Rooted, Constrained):
     """Bodies, joints and frames, numbered: body 0 is the world, joint i connects body i to its parent."""
 
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
         "_limited", "unsupported", "X_user", "time_dependent", "_clock", "algebra", "_independent_rows",
+        "_independent_velocities",
     )  # fmt: skip
     NUMBERED = ("rotors", "joint_forces", "elements")  # parts with numbers of their own
     NAMED = ("rotors", "elements")  # those whose numbers are found by the name of the part
@@ -104,6 +103,7 @@ class Tree(topology.Rooted):
             _clock=None,
             algebra=SPATIAL,
             _independent_rows=None,
+            _independent_velocities=None,
         )
 
     @property
@@ -116,42 +116,6 @@ class Tree(topology.Rooted):
         """Names of the inertial parameters in the order of the regressors: "forearm.mass", "forearm.h.x", ..."""
         entries = [INERTIA_NAMES[k] for k in self.algebra.inertial]
         return tuple(f"{name}.{entry}" for name in self.body_names[1:] for entry in entries)
-
-    @property
-    def couplings(self) -> tuple[Coupling, ...]:
-        """Joints that follow others, among ``constraints``."""
-        return tuple(c for c in self.constraints if isinstance(c, Coupling))
-
-    @property
-    def nc(self) -> int:
-        """Number of rows of all constraints."""
-        return sum(c.count(self) for c in self.constraints)
-
-    def constrained_velocities(self, v):
-        """Velocities or accelerations with those of couplings and locks put in, (..., nv), changed in place."""
-        kin = Kinematics(self, ())
-        for c in self.constraints:
-            for k, pairs in c.velocity_map(kin).items():
-                v[..., k] = sum(ratio * v[..., m] for m, ratio in pairs)
-        for c in self.couplings:  # of masters that are locked
-            v[..., self.v_index(c.joint)] = c.ratio * v[..., self.v_index(c.master)]
-        return v
-
-    @property
-    def has_given_motions(self) -> bool:
-        """Whether constraints depend on time: then the complete dynamics take it as their last input."""
-        return any(c.time_dependent for c in self.constraints)
-
-    @property
-    def constraint_labels(self) -> tuple[str, ...]:
-        """The constraint of each row, in the order of the multipliers."""
-        return tuple(c.label for c in self.constraints for _ in range(c.count(self)))
-
-    def independent_rows(self) -> tuple[int, ...]:
-        """Numbers of the rows that are solved for: of redundant loops a subset, independent at generic positions."""
-        if self._independent_rows is None:
-            self._set(_independent_rows=independent_rows(self))
-        return self._independent_rows
 
     # Time ----------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,108 @@
+"""Independent velocities of a model with loops, and whether motors determine its motion: at generic positions.
+
+Both are properties of the rank of parts of K at several closed positions, found once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.constraints.redundancy import SAMPLES, SPREAD, _closed
+from kinetree.errors import ConstraintError
+from kinetree.state_kinematics import Kinematics
+
+SINGULAR = 1e-7  # a singular value below this part of the largest, at all sampled positions
+INWARD = 0.5  # preference of inner joints as independent ones, beside a factor of two in size
+
+
+def independent_velocities(model) -> tuple[int, ...]:
+    """Velocity coordinates that determine all others at generic positions, ascending.
+
+    Notes
+    -----
+    The dependent ones are chosen one after another: that of which most remains in the rows beside those chosen before,
+    by the product of the geometric mean over the sampled positions and the lower decile. Joints far from the root are
+    preferred as dependent ones.
+    """
+    columns, K = sampled_rows(model)
+    left = K.copy()
+    dependent: list[int] = []
+    inner = 1.0 - INWARD * (1.0 - np.arange(len(columns)) / max(len(columns), 1))
+    for _ in range(K.shape[1]):
+        norms = np.linalg.norm(left, axis=1)
+        score = np.exp(np.log(np.maximum(norms, 1e-300)).mean(axis=0)) * np.quantile(norms, 0.1, axis=0) * inner**2
+        score[dependent] = 0.0
+        c = int(np.argmax(score))
+        dependent.append(c)
+        unit = left[:, :, c] / np.maximum(norms[:, c, None], 1e-300)
+        left = left - unit[:, :, None] * np.einsum("sr,src->sc", unit, left)[:, None, :]
+    return tuple(k for c, k in enumerate(columns) if c not in dependent)
+
+
+def check_independent(model, chosen: tuple[int, ...]) -> None:
+    """Raise ConstraintError unless these velocity coordinates determine all others at generic positions."""
+    columns, K = sampled_rows(model)
+    labels = ", ".join(model.velocity_labels[k] for k in chosen)
+    for k in chosen:
+        if k not in columns:
+            raise ConstraintError(
+                f"independent: {model.velocity_labels[k]!r} follows another joint by a constraint, or is given"
+            )
+    if len(chosen) != model.ny:
+        raise ConstraintError(
+            f"independent: {len(chosen)} velocities ({labels}), expected {model.ny}, as many as model {model.name!r} "
+            f"has degrees of freedom; of {', '.join(model.velocity_labels[k] for k in columns)}"
+        )
+    dependent = [c for c, k in enumerate(columns) if k not in chosen]
+    if dependent and _deficient(K[:, :, dependent], len(dependent)):
+        raise ConstraintError(
+            f"independent: the loops of model {model.name!r} relate {labels} to each other, so they do not determine "
+            f"the other velocities; {', '.join(model.velocity_labels[k] for k in model.independent_velocities())} do"
+        )
+
+
+def lacking_motors(model, unactuated) -> int:
+    """Number of independent motions that no motor has an influence on, where these coordinates have no motors."""
+    columns, K = sampled_rows(model)
+    free = [c for c, k in enumerate(columns) if k in unactuated]
+    if not free:
+        return 0
+    return len(free) - _rank(K[:, :, free])
+
+
+def sampled_rows(model) -> tuple[list[int], np.ndarray]:
+    """The coordinates that are not eliminated, and the kept rows K over them at closed positions.
+
+    Returns
+    -------
+    columns : list of int
+    K : (samples, rows, columns) array
+        Scaled to a largest entry of one in each row.
+    """
+    now, rng = model.at(0.0), np.random.default_rng(0)
+    rows = [c for c in now.constraints if c.row_kind == "equality" and not c.velocity_map(Kinematics(now, ()))]
+    kept, numbers, first = set(model.independent_rows()), [], 0
+    for c in now.constraints:
+        count = c.count(now)
+        if c in rows:
+            numbers += [n in kept for n in range(first, first + count)]
+        first += count
+    maps = {k: pairs for c in now.constraints for k, pairs in c.velocity_map(Kinematics(now, ())).items()}
+    columns = [k for k in range(model.nv) if k not in maps]
+    if not rows:
+        return columns, np.zeros((1, 0, len(columns)))
+    found = [_closed(now, rows, SPREAD * (1 + n), rng) for n in range(SAMPLES)]
+    best = min(gap for gap, _, _ in found)
+    K = np.array([G for gap, G, _ in found if gap <= max(1e-10, 10.0 * best)])[:, numbers][:, :, columns]
+    size = np.abs(K).max(axis=(0, 2))
+    return columns, K / np.where(size > 0.0, size, 1.0)[None, :, None]
+
+
+def _rank(K) -> int:
+    """The largest rank over the samples."""
+    sigma = np.linalg.svd(K, compute_uv=False)
+    return int((sigma > SINGULAR * np.maximum(sigma[:, :1], 1e-300)).sum(axis=1).max()) if sigma.size else 0
+
+
+def _deficient(K, n: int) -> bool:
+    return K.shape[1] < n or _rank(K) < n

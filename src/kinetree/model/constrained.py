@@ -1,0 +1,71 @@
+"""Sizes and choices of a tree that follow from its constraints: rows, redundant rows, independent velocities."""
+
+from __future__ import annotations
+
+from kinetree.constraints import Coupling
+from kinetree.constraints.independence import independent_velocities
+from kinetree.constraints.redundancy import independent_rows
+from kinetree.state_kinematics import Kinematics
+
+
+class Constrained:
+    """Properties of a tree by its constraints, a base of `Tree`."""
+
+    __slots__ = ()
+
+    @property
+    def couplings(self) -> tuple[Coupling, ...]:
+        """Joints that follow others, among ``constraints``."""
+        return tuple(c for c in self.constraints if isinstance(c, Coupling))
+
+    @property
+    def nc(self) -> int:
+        """Number of rows of all constraints."""
+        return sum(c.count(self) for c in self.constraints)
+
+    def constrained_velocities(self, v):
+        """Velocities or accelerations with those of couplings and locks put in, (..., nv), changed in place."""
+        kin = Kinematics(self, ())
+        for c in self.constraints:
+            for k, pairs in c.velocity_map(kin).items():
+                v[..., k] = sum(ratio * v[..., m] for m, ratio in pairs)
+        for c in self.couplings:  # of masters that are locked
+            v[..., self.v_index(c.joint)] = c.ratio * v[..., self.v_index(c.master)]
+        return v
+
+    @property
+    def has_given_motions(self) -> bool:
+        """Whether constraints depend on time: then the complete dynamics take it as their last input."""
+        return any(c.time_dependent for c in self.constraints)
+
+    @property
+    def constraint_labels(self) -> tuple[str, ...]:
+        """The constraint of each row, in the order of the multipliers."""
+        return tuple(c.label for c in self.constraints for _ in range(c.count(self)))
+
+    def independent_rows(self) -> tuple[int, ...]:
+        """Numbers of the rows that are solved for: of redundant loops a subset, independent at generic positions."""
+        if self._independent_rows is None:
+            self._set(_independent_rows=independent_rows(self))
+        return self._independent_rows
+
+    @property
+    def ny(self) -> int:
+        """Number of independent velocities: nv less the independent rows of equality constraints."""
+        kept, rows, first = set(self.independent_rows()), 0, 0
+        for c in self.constraints:
+            count = c.count(self)
+            if c.row_kind == "equality":
+                rows += len(kept.intersection(range(first, first + count)))
+            first += count
+        return self.nv - rows
+
+    def independent_velocities(self) -> tuple[int, ...]:
+        """Velocity coordinates that determine all others at generic positions, ``ny`` of them."""
+        found = self._independent_velocities
+        if found is None:
+            found = independent_velocities(self)
+        elif callable(found):  # of the model that this one has the structure of
+            found = found()
+        self._set(_independent_velocities=found)
+        return found

@@ -1,0 +1,21 @@
+"""One valid call of the public callables of mechanisms with loops."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+
+import kinetree as kt
+
+
+def table(folder: pathlib.Path) -> dict:
+    """As `tests.arguments.calls.table`."""
+    bar = kt.models.four_bar()
+    q, still = bar.keyframe("closed")[0], np.zeros(3)
+    return {
+        "closed_loops.torque_family": (
+            kt.closed_loops.torque_family,
+            dict(model=bar, q=q, v=still, a=still, actuated=["crank"], weights=np.ones(3), f_ext=None),
+        ),
+    }
