@@ -152,7 +152,7 @@ def semi_implicit_velocities(model, q, v, tau, dt, f_ext=None, x=None, u=None):
 
 def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
     """Joint forces, wrenches, the diagonal beside the bodies' mass matrix, and further terms added to it."""
-    refuse_unsupported(model, "aba", computed=bounded_constraints(model))
+    refuse_unsupported(model, "aba", computed=[*bounded_constraints(model), *remaining_rows(model)])
     elastic, damping, stiffness = passive_terms(model, q, v, x, u)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
@@ -165,8 +165,8 @@ def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
 
 
 def step_accelerations(model, q, w, tau, f_ext=None, u=None):
-    """The rate of ``w = (v, x)`` for steps: `forward_dynamics`, which does not keep loops closed there, and x'."""
-    refuse_unsupported(model, "aba")
+    """The rate of ``w = (v, x)`` for steps: `forward_dynamics` and x'."""
+    refuse_unsupported(model, "aba", computed=remaining_rows(model) if model.constraints else ())
     v, x = w[: model.nv], w[model.nv :]
     a = forward_dynamics(model, q, v, tau, f_ext, x, u)
     return [*a, *force_state_rates(model, q, v, x, u)] if x else a

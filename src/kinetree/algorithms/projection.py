@@ -23,7 +23,7 @@ NEWTON = 3  # steps with new factors of the public calls: a gap e becomes about 
 
 def system_at(model, q) -> ConstrainedSystem:
     """The factors of M and ``K M^-1 K^T`` at a position."""
-    return ConstrainedSystem(model, crba(model, q), Kinematics(model, q))
+    return ConstrainedSystem(model, crba(model, q), Kinematics(model, q), {})
 
 
 def projected_position(model, q, iterations, system=None):
@@ -42,15 +42,14 @@ def projected_velocity(model, q, v, system=None):
 
 
 def closed(model, q, v, iterations=1):
-    """The state after a step, its loops closed: chord steps of the positions, then the velocities, by one solution.
-
-    ``model`` stands at the end of the step. Constraints with a stabilization of their own are left to that.
-    """
+    """The state after a step with its loops closed: chord steps of positions, then of velocities, by one solution."""
     if not has_loops(model):
         return q, v
     system = system_at(model, q)
     q = projected_position(model, q, iterations, system)
-    return q, projected_velocity(model, q, v, system)
+    for _ in range(max(1, iterations - 1)):
+        v = projected_velocity(model, q, v, system)
+    return q, v
 
 
 def has_loops(model) -> bool:

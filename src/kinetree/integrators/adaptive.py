@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.manifold import may_change_chart
 from kinetree.errors import NonFiniteError, UnsupportedError
 from kinetree.integrators.state_jacobian import StateJacobian
@@ -49,6 +50,7 @@ def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
 
     The unknowns are (q, v) themselves. Quaternions are normalized before every evaluation and in the result, so the
     solver's rounding along the quaternion's length, where nothing physical depends on it, cannot enter the motion.
+    So are loops closed: the rates are those of the projected state, and errors across loops never enter the motion.
     Where a joint changes its chart, the solver stops and restarts in the other one. The implicit methods get
     Jacobians from the closed-form derivatives of the dynamics.
 
@@ -67,10 +69,11 @@ def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
     events = [*charts, *_after_steps(keep, times, normalize, nq)]
     start, end, y = float(times[0]), float(times[-1]), np.concatenate((q0, v0))
     if method in SUNDIALS_METHODS:
-        _refuse_charts(system.model, method)
+        _refuse(system, method)
         problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
-        return _solution(problem.solve(y, times, options), nq, normalize, problem.evaluations)
-    exact = method in IMPLICIT_METHODS and not (system.model.nx or system.model.nu)  # else by differences
+        return _solution(problem.solve(y, times, options), system, normalize, problem.evaluations)
+    # Otherwise by differences.
+    exact = method in IMPLICIT_METHODS and not (system.model.nx or system.model.nu or system.has_loops)
     implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if exact else {}
     settings = {"rtol": options.rtol, "atol": options.atol, "max_step": options.longest, "events": events} | implicit
     rows, evaluations = [], 0
@@ -88,13 +91,14 @@ def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
         if solution.status == 1:
             start, y = _beyond(solution, charts[0])
         if solution.status == 0 or start >= end:
-            return _solution(np.concatenate(rows), nq, normalize, evaluations)
+            return _solution(np.concatenate(rows), system, normalize, evaluations)
         y = np.concatenate(system.reparameterized(normalize(y[:nq]), y[nq:]))
 
 
-def _solution(states: np.ndarray, nq: int, normalize, evaluations: int) -> AdaptiveSolution:
+def _solution(states: np.ndarray, system, normalize, evaluations: int) -> AdaptiveSolution:
+    nq = system.model.nq
     q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
-    return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations)
+    return AdaptiveSolution(*(system.closed(normalize(q), v) if len(q) else (q, v)), evaluations)
 
 
 class _TrialRate:
@@ -103,6 +107,7 @@ class _TrialRate:
     def __init__(self, system, trials: TrialDynamics, tick, method: str) -> None:
         self._trials, self._tick, self._method, self._nq = trials, tick, method, system.model.nq
         self._q_dot, self._normalize = (system.function(n, checks=False) for n in ("q_dot", "normalize"))
+        self._closed = system.closed
         # LSODA accepts NaN, since comparisons with NaN are false; it rejects a rate of this size.
         self._nv = system.model.nv
         self._none = np.full(self._nq + system.model.nw, 1e100 if method == "LSODA" else np.nan)
@@ -116,7 +121,7 @@ class _TrialRate:
         if self._tick is not None:
             self._tick(t)
         self._calls += 1
-        q, v = self._normalize(y[: self._nq]), y[self._nq :]
+        q, v = self._closed(self._normalize(y[: self._nq]), y[self._nq :])
         a = self._trials.acceleration(t, q, v)
         if self._trials.failed is None:
             rate = np.concatenate((self._q_dot(q, v[: self._nv]), a))
@@ -153,8 +158,15 @@ class _TrialJacobian:
         return self._last
 
 
-def _refuse_charts(model, method: str) -> None:
-    """Raise an error where a joint may change its chart: SUNDIALS cannot restart there."""
+def _refuse(system, method: str) -> None:
+    """Raise an error where a joint may change its chart, since SUNDIALS cannot restart there, and for loops in IDA."""
+    model = system.model
+    if method == "IDA" and system.has_loops:
+        raise UnsupportedError(
+            f"simulate: IDA solves the equations of trees, and model {model.name!r} has the "
+            f"{remaining_rows(model)[0]}; take kt.integrators.Adaptive('CVODE') or 'Radau'.",
+            method=method,
+        )
     names = [model.joint_name(i) for i in model.outward() if may_change_chart(model, i)]
     if names:
         raise UnsupportedError(

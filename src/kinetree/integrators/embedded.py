@@ -67,7 +67,7 @@ class EmbeddedRungeKutta:
         self._neutral = np.array(model.neutral(), dtype=float)
         # The last stage is the first of the next step, in the same coordinates only if no joint changes its chart.
         changes = any(may_change_chart(model, i) for i in model.outward())
-        self._keeps = tableau.first_same_as_last and not changes
+        self._keeps = tableau.first_same_as_last and not changes and not system.has_loops
         self._K = np.zeros((len(self._numbers.rows), model.nv + model.nw))
         self.evaluations = self.steps = self.rejections = 0
 
@@ -199,7 +199,7 @@ def solve_embedded(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
             exact = times[inside - 1] == solver.t  # the end of a step needs no interpolation
             last = inside - exact
             if last > row:
-                Q[row:last], V[row:last] = reparameterized(*solver.interpolant()(times[row:last]))
+                Q[row:last], V[row:last] = system.closed(*reparameterized(*solver.interpolant()(times[row:last])))
             if exact:
                 Q[last], V[last] = solver.q, solver.v
             if keep is not None:

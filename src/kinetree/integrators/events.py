@@ -235,7 +235,7 @@ class EventLocator:
         which = tuple(k for k, root in roots.items() if abs(root - roots[first]) <= slack)
         return Found(t, q, v, which)
 
-    def act(self, found: Found, h: float) -> tuple[np.ndarray, np.ndarray, list[Occurrence], bool]:
+    def act(self, found: Found, h: float, closed: Callable) -> tuple[np.ndarray, np.ndarray, list[Occurrence], bool]:
         """Carry out the actions of these events.
 
         Parameters
@@ -243,6 +243,8 @@ class EventLocator:
         found : Found
         h : float
             The step in which they were found [s].
+        closed : callable
+            ``closed(q, v)``: the state with its loops closed; actions act on closed loops.
 
         Returns
         -------
@@ -256,6 +258,8 @@ class EventLocator:
         for k in found.which:
             event = self.events[k]
             q_after, v_after = _acted(event, found.t, q, v)
+            if v_after is not v:
+                q_after, v_after = closed(q_after, v_after)
             occurrences.append(Occurrence(event.name, found.t, q, v, q_after, v_after))
             self._counts[k] += 1
             if event.terminal != ACCUMULATION:

@@ -16,7 +16,7 @@ T the tangent map (right Jacobian) of the joints' exponentials.
 from __future__ import annotations
 
 from kinetree.algorithms.complete import refuse_unsupported
-from kinetree.algorithms.constrained import equality_rows, weighted_row
+from kinetree.algorithms.constrained import equality_rows, remaining_rows, weighted_row
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.force_elements import exact_slopes
@@ -24,6 +24,7 @@ from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.matrices import dot
 from kinetree.algorithms.passive import joint_forces as elements
 from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.projection import has_loops
 from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.shared_results import joint_forces
 from kinetree.integrators.kernels import finished, part
@@ -179,6 +180,15 @@ class Reduced:
         y = self._factors.solve([weighted(b, column) for column in self._columns])
         return expanded(self._model, self._columns, y)
 
+    def under_rows(self, b, kin, a=None) -> list:
+        """The x of ``A x = b + K^T lambda`` under the rows of loops, ``K x = K a - k``, or ``K x = k`` without a."""
+        if not has_loops(self._model):
+            return self.solve(b)
+        _, rows, k = equality_rows(self._model, kin, {})
+        if a is not None:
+            k = [sum(x * a[m] for m, x in row.items()) - k_m for row, k_m in zip(rows, k, strict=True)]
+        return self.constrained(b, rows, rows, k)[0]
+
     def constrained(self, b, forces, rows, right) -> tuple[list, list]:
         """x and lambda of ``A x = b + forces^T lambda``, ``rows x = right``; rows are mappings or lists."""
         push, pull = ([[weighted_row(row, column) for column in self._columns] for row in G] for G in (forces, rows))
@@ -234,10 +244,13 @@ def reversals(before, now) -> list:
 
 
 def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None):
-    """a after one correction, its change as a fraction of the speed, and the residual before."""
+    """a after one correction, its change as a fraction of the speed, and the residual before.
+
+    Accelerations obey the rows of loops at the stage, ``K a = k``, by forces ``K^T lambda``.
+    """
     r = residual(model, Q, w, a, tau, f_ext)
     excess = [0.0] * model.nv if stuck is None else sticking(model, Q, w, stuck)
-    change = matrix.solve([x + y for x, y in zip(r, excess, strict=True)])
+    change = matrix.under_rows([x + y for x, y in zip(r, excess, strict=True)], Kinematics(model, Q, w), a)
     a = [x - dx for x, dx in zip(a, change, strict=True)]
     return a, relative_change([w1 * dx for dx in change], w), r
 
@@ -260,7 +273,7 @@ def _sum(*terms):
 
 
 def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
-    refuse_unsupported(model, "aba")
+    refuse_unsupported(model, "aba", computed=remaining_rows(model))
     xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
     stuck = reversals(before, w)
     matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)
@@ -298,6 +311,10 @@ def _constrained_update(model, q, x0, w0, a, tau, x1, w1, before, lam, f_ext=Non
 
 
 def _end(model, q, xi, v):
+    return finished(model, integrate(model, q, xi), v, closing=0)
+
+
+def _closed_end(model, q, xi, v):
     return finished(model, integrate(model, q, xi), v)
 
 
@@ -311,6 +328,7 @@ CONSTRAINED_UPDATE = part(
     "a_next[nv] w[nv] change r[nv] lam_next[nc]", "f_ext[nb,6]",
 )  # fmt: skip
 STEP_END = part("implicit_step_end", _end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames=None)
+CLOSED_END = part("implicit_closed_end", _closed_end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames=None)
 FORCE_SLOPES = part(
     "force_slopes", force_slopes, "q[nq] v[nv] a[nv]", "dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]", "f_ext[nb,6]"
 )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.projection import has_loops
 from kinetree.algorithms.spec import algorithm
 from kinetree.integrators.implicit import Linearization, corrected, has_kinks, reversals, stage
 from kinetree.integrators.kernels import finished
 from kinetree.integrators.newton import Newton
 from kinetree.spatial.scalar import where
 
+LOOPED = 4  # further corrections under loops, whose rows have no slopes in the matrix
 KINKED = 8  # further corrections where slopes of passive forces are discontinuous
 UNSOLVED = 1e-3  # where the last correction is larger than this fraction of the speed, there is no solution
 
@@ -41,7 +44,7 @@ class ImplicitMidpoint:
     order = 2
 
     def __init__(self, system) -> None:
-        self._newton = Newton(system, self.name)
+        self._newton = Newton(system, self.name, projected=True)
         self._rest = np.zeros(system.model.nv)
 
     def step(self, t, h, q, v, tau, f_ext):
@@ -76,11 +79,12 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
     --------
     semi_implicit_step, variational_step, simulate
     """
-    refuse_unsupported(model, "aba")
+    refuse_unsupported(model, "aba", computed=remaining_rows(model))
     half = 0.5 * dt
     x0, x1, middle = [half * v_k for v_k in v], half * half, model.after(half)
     a, before, kinks, stuck, matrix = [0.0] * model.nv, v, has_kinks(model), None, None
-    for fresh in (True, True, *[False] * (KINKED if kinks else 2)):
+    later = (KINKED if kinks else 2) + (LOOPED if has_loops(model) else 0)
+    for fresh in (True, True, *[False] * later):
         xi, Q, w = now = stage(middle, q, x0, v, a, x1, half)
         if kinks:
             stuck, before = reversals(before, w), w

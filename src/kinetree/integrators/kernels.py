@@ -17,7 +17,8 @@ from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import COMPLETE, semi_implicit_velocities, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import implicit_state_changes
-from kinetree.algorithms.manifold import apply_couplings, integrate, reparameterize, tangent_rate
+from kinetree.algorithms.manifold import apply_couplings, integrate, normalize, reparameterize, tangent_rate
+from kinetree.algorithms.projection import closed
 from kinetree.algorithms.spec import ALGORITHMS, Spec, algorithm
 from kinetree.once import once
 
@@ -47,7 +48,7 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_ne
     for c in bounded_constraints(model):
         for j, q_j in c.landed(model, q, q_next).items():
             q_next[j] = q_j
-    found = finished(model, q_next, v_next)
+    found = finished(model, q_next, v_next, closing=3)
     if not x_next:
         return found
     x = model.initial_internal() if x is None else x
@@ -95,16 +96,18 @@ def _runge_kutta_stage(model, q, w, xi_dot, a, tau, h, f_ext=None, u=None):
 def _runge_kutta_sum(model, q, w, h, x1, a1, x2, a2, x3, a3, x4, a4):
     """The end of a classical Runge-Kutta step: weights 1/6, 1/3, 1/3, 1/6."""
     x, a = _simpson(x1, x2, x3, x4), _simpson(a1, a2, a3, a4)
-    return finished(model, integrate(model, q, [h * x_k for x_k in x]), axpy(w, a, h))
+    return finished(model, integrate(model, q, [h * x_k for x_k in x]), axpy(w, a, h), closing=1)
 
 
-def finished(model, q, w):
+def finished(model, q, w, closing: int = 2):
     """The end of a step: joints in coordinates far from their singularities; coupled ones computed from their masters.
 
-    So rounding does not accumulate over steps, and a tumbling body does not reach the end of its chart.
+    So rounding does not accumulate over steps, and a tumbling body does not reach the end of its chart. Loops are
+    closed by projection, with so many chord steps of the positions; by none where the method closes them itself.
     """
     q, v = reparameterize(model, q, w[: model.nv])
     q, v = apply_couplings(model, q, v) if model.couplings else (q, v)
+    q, v = closed(model, q, v, closing) if closing else (q, v)
     return q, [*v, *w[model.nv :]]
 
 
@@ -146,11 +149,16 @@ def whole_step(name: str, step: Callable, domains=COMPLETE) -> Spec:
     return part(name, step, "q[nq] v[nw] tau[nv] dt", END, FORCES, domains=domains)
 
 
+def _closed_state(model, q, w):
+    return finished(model, normalize(model, q), w)
+
+
 FORCES = "f_ext[nb,6] u[nu]"
 END = "q_next[nq] v_next[nw]"
 STAGE = "q[nq] w[nw] xi_dot[nv] a[nw] tau[nv] h", "xi_dot_next[nv] a_next[nw]", FORCES
 RATE = part("state_rate", step_accelerations, "q[nq] w[nw] tau[nv]", "w_dot[nw]", FORCES)
 RUNGE_KUTTA_STAGE = part("runge_kutta_stage", _runge_kutta_stage, *STAGE)
+CLOSED_STATE = part("closed_state", _closed_state, "q[nq] w[nw]", END, domains=(), body_frames=None)
 _SLOPES = " ".join(f"x{s}[nv] a{s}[nw]" for s in (1, 2, 3, 4))
 RUNGE_KUTTA_SUM = part("runge_kutta_sum", _runge_kutta_sum, f"q[nq] w[nw] h {_SLOPES}", END, body_frames=None)
 

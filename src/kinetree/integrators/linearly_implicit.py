@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.errors import SimulationError
 from kinetree.integrators.implicit import Reduced, force_slopes, passive_slopes, residual
 from kinetree.integrators.kernels import WholeStep, finished
+from kinetree.state_kinematics import Kinematics
 
 FORCES = ("all", "joints")
 SLOPES = ("exact", "symmetric")
@@ -66,7 +68,7 @@ def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all
     matrix = [[M[m][k] + dt * (dv[m][k] + dt * dq[m][k]) for k in n] for m in n]
     r = residual(model, q, v, rest, tau, f_ext)  # - f
     ahead = [sum(dq[m][k] * v[k] for k in n) for m in n]  # - K v
-    return Reduced(model, matrix).solve([-(r[m] + dt * ahead[m]) for m in n])
+    return Reduced(model, matrix).under_rows([-(r[m] + dt * ahead[m]) for m in n], Kinematics(model, q, v))
 
 
 def _symmetric(A):
@@ -76,10 +78,10 @@ def _symmetric(A):
 
 def _variant(forces, slopes):
     def step(model, q, v, tau, dt, f_ext=None):
-        refuse_unsupported(model, "aba")
+        refuse_unsupported(model, "aba", computed=remaining_rows(model))
         a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes)
         v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
-        return finished(model, integrate(model, q, [dt * x for x in v_next]), v_next)
+        return finished(model, integrate(model, q, [dt * x for x in v_next]), v_next, closing=3)
 
     return step
 

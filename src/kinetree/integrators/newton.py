@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import SimulationError
-from kinetree.integrators.implicit import CONSTRAINED_UPDATE, NEWTON_UPDATE, STEP_END
+from kinetree.integrators.implicit import CLOSED_END, CONSTRAINED_UPDATE, NEWTON_UPDATE, STEP_END
 
 EXACT = 1e-15  # relative change of the velocity below which iterations bring no improvement
 ENOUGH = 1e-8  # below which an iteration that no longer improves is at rounding
@@ -20,7 +19,7 @@ class Newton:
     """Solves ``ID(q (+) (x0 + x1 a), w0 + w1 a, a) = tau`` for a; see `kinetree.integrators.implicit`.
 
     In models with rows that are not eliminated, such as those of loops, with their forces, ``ID = tau + G^T lambda``,
-    so that positions obey them where the stage is.
+    so that positions obey them where the stage is, or accelerations if the end of the step is projected.
 
     Parameters
     ----------
@@ -28,6 +27,8 @@ class Newton:
         The dynamics.
     name : str
         The method, for messages.
+    projected : bool
+        Whether loops are closed by projection of the end.
 
     Attributes
     ----------
@@ -39,12 +40,12 @@ class Newton:
         ``end(q, xi, v) -> (q, v)``: the state after the step xi, in regular coordinates.
     """
 
-    def __init__(self, system, name: str) -> None:
+    def __init__(self, system, name: str, projected: bool = False) -> None:
         self._system, self._name = system, name
-        self.has_rows = bool(remaining_rows(system.model))
+        self.has_rows = system.has_loops and not projected
         self._update = system.function(CONSTRAINED_UPDATE if self.has_rows else NEWTON_UPDATE, checks=False)
         self.multipliers = np.zeros(system.model.nc)
-        self.end = system.function(STEP_END, checks=False)
+        self.end = system.function(CLOSED_END if projected else STEP_END, checks=False)
         self.iterations = 0
         self._last, self._weights = None, None
 

@@ -83,7 +83,8 @@ class SundialsProblem:
             initial = (y, rate)
         else:
             kind = "Adams" if method == "CVODE_ADAMS" else "BDF"
-            solver = package.cvode.CVODE(self._rate, method=kind, jacfn=self._cvode_jacobian, **options)
+            exact = None if self._system.has_loops else self._cvode_jacobian  # None: by differences
+            solver = package.cvode.CVODE(self._rate, method=kind, jacfn=exact, **options)
             initial = (y,)
         times = np.unique(samples)
         try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.projection import has_loops
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compiler.function import Function
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.integrators.kernels import RATE
+from kinetree.integrators.kernels import CLOSED_STATE, RATE
 
 
 def time_argument(model, t) -> tuple[np.ndarray, ...]:
@@ -36,12 +37,15 @@ class System:
     model : Model
     coordinates : Coordinates
         Names and units of the entries of q and v.
+    has_loops : bool
+        Whether steps have to keep rows of the model: those of loops, and a user's own.
     """
 
     def __init__(self, model, wrenches: bool = False) -> None:
         self.model = model
         self.wrenches = wrenches
         self.coordinates = Coordinates.of(model)
+        self.has_loops = has_loops(model)
         given = (("f_ext", wrenches), ("x", model.nx), ("u", model.nu))
         self._given = tuple(name for name, is_given in given if is_given)
 
@@ -55,6 +59,10 @@ class System:
         nv, function = self.model.nv, self.function("reparameterize", checks=False)
         q, v = function(q, w[..., :nv])
         return q, np.concatenate((v, w[..., nv:]), axis=-1)
+
+    def closed(self, q, w) -> tuple[np.ndarray, np.ndarray]:
+        """The state with its loops closed by projection; velocities may be followed by internal states."""
+        return self.function(CLOSED_STATE, checks=False)(q, w) if self.has_loops else (q, w)
 
     def energies(self, q, v, now: tuple = ()) -> dict[str, np.ndarray]:
         """Energies of states by the names of the arrays of runs [J]; ``now`` as `time_argument` gives it."""

@@ -59,6 +59,29 @@ def explain(error: Exception, where: str) -> None:
                        "copy: q = q.copy()")  # fmt: skip
 
 
+class ClosedStep:
+    """A step of any method, and the projection of its end on the loops of the model.
+
+    Parameters
+    ----------
+    stepper : object
+        All its other attributes are attributes here, too.
+    system : System
+    """
+
+    def __init__(self, stepper, system) -> None:
+        self._inner, self._closed = stepper, system.closed
+
+    def __getattr__(self, name: str):
+        if name == "_inner":  # of an object that is being made from a pickle
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]."""
+        return self._closed(*self._inner.step(t, h, q, v, tau, f_ext))
+
+
 class UserStep:
     """A fixed step that the user wrote, or wrapped: it gets read-only arrays, and its results are copied.
 

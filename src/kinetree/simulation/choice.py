@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.couplings import coupling_columns
 from kinetree.algorithms.force_elements import gauss_newton_slopes
 from kinetree.algorithms.passive import joint_forces
@@ -148,8 +147,6 @@ def chosen_method(model, integrator, dt: float, has_constraints: bool):
         Whether joints stick, are locked or stopped: semi-implicit Euler is the method for that.
     """
     is_automatic = integrator == "auto" and not has_constraints
-    if is_automatic and remaining_rows(model):
-        return FIXED_STEP["generalized_alpha"], ["generalized_alpha was chosen: it keeps the loops of the model closed"]
     if integrator == "auto":
         name = Stiffness.of(model).integrator(dt) if is_automatic else "semi_implicit"
         integrator = FIXED_STEP[name]

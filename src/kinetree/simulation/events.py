@@ -48,7 +48,7 @@ class Events(Component):
         x = step.x1
         if len(x) and found.t < step.t1:
             x = (shortened or motion)(found.t)[1][nv:]
-        q, v, occurrences, stop = self._locator.act(found, step.t1 - step.t0)
+        q, v, occurrences, stop = self._locator.act(found, step.t1 - step.t0, self._run.closed)
         self.occurrences += occurrences
         impulses = any(x.q_after is not x.q for x in occurrences)
         label = ", ".join(x.name for x in occurrences)
@@ -85,15 +85,17 @@ class Motion:
     ----------
     make : callable
         ``make() -> Interpolant``.
+    closed : callable
+        ``closed(q, v)``: the state with its loops closed.
     """
 
-    def __init__(self, make: Callable) -> None:
-        self._make, self._interpolant = make, None
+    def __init__(self, make: Callable, closed: Callable) -> None:
+        self._make, self._closed, self._interpolant = make, closed, None
 
     def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         if self._interpolant is None:
             self._interpolant = self._make()
-        return self._interpolant(t)
+        return self._closed(*self._interpolant(t))
 
 
 def interpolated(system, step: Step, stepper, tau: Callable, f_ext: Callable) -> Motion:
@@ -118,7 +120,7 @@ def interpolated(system, step: Step, stepper, tau: Callable, f_ext: Callable) ->
         ends = [(q, w, dynamics(q, w, tau(t, q, w), *f_ext(t))) for t, q, w in step.ends]
         return hermite(system, step.t0, step.t1, *ends)
 
-    return Motion(make)
+    return Motion(make, system.closed)
 
 
 def checked_events(events) -> tuple[Events, ...]:

@@ -95,9 +95,9 @@ def joined_state(model, v, x0) -> np.ndarray:
     return np.concatenate((v, x))
 
 
-def check_closed(model, q: np.ndarray, v: np.ndarray) -> None:
-    """Raise an error for a start that violates a loop, in terms of q0 and v0."""
-    _refuse(model, CLOSED_LOOPS, {"q": q.tolist(), "v": v.tolist()}, "the initial state (q0, v0): ")
+def check_closed(model, q: np.ndarray, v: np.ndarray, which: str = "the initial state (q0, v0): ") -> None:
+    """Raise an error for a state that violates a loop."""
+    _refuse(model, CLOSED_LOOPS, {"q": q.tolist(), "v": v.tolist()}, which)
 
 
 def _check_domains(model, q: np.ndarray, v: np.ndarray) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.constraints import HardLimits, Lock, PrescribedMotion, StickingFriction
 from kinetree.errors import SimulationError
 from kinetree.integrators.coordinates import Coordinates
@@ -193,8 +194,8 @@ class JointConstraints(Component):
 def requested(model, integrator) -> JointConstraints | None:
     """The component for the constraints of a model and a method, or "auto"; None if there are none for it."""
     constraints = [c for c in model.constraints if isinstance(c, HANDLED)]
-    reduced = integrator != "auto" and integrator.name != "semi_implicit"
-    return JointConstraints(constraints, reduced) if constraints else None
+    reduced = remaining_rows(model) or (integrator != "auto" and integrator.name != "semi_implicit")
+    return JointConstraints(constraints, bool(reduced)) if constraints else None
 
 
 def refuse_methods(asked: JointConstraints, integrator: str, events=()) -> None:

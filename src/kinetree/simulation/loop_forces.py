@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.constrained import remaining_rows
+from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.errors import UnsupportedError
+from kinetree.integrators.system import System, internal_arguments, time_argument
 from kinetree.simulation.components import Channel, Component
 
 
 class LoopForces(Component):
-    """The multipliers of a method that keeps loops closed, at the samples: ``force.<label>.<row>``.
+    """The multipliers of loops at the samples, by the equations of motion: ``force.<label>.<row>``.
 
     Parameters
     ----------
@@ -24,6 +26,33 @@ class LoopForces(Component):
         left, self._names = remaining_rows(model), []
         for c in model.constraints:
             self._names += [f"force.{c.label}.{n}" if c in left else "" for n in range(c.count(model))]
+
+    def channels(self, run) -> dict[str, Channel]:
+        """Forces along each row [N or N m]; constraints do no work."""
+        values = self._multipliers(run)
+        return {name: Channel("other", values[:, n], "N or N m") for n, name in enumerate(self._names) if name}
+
+    def _multipliers(self, run) -> np.ndarray:
+        """Of all rows, (T, nc)."""
+        model, wrenches = run.model, run.metadata.wrenches
+        dynamics = System(model, wrenches is not None).function(
+            ALGORITHMS["forward_dynamics"].variants["multipliers"], checks=False
+        )
+        given = (() if wrenches is None else (wrenches,)) + internal_arguments(model, run.x, run.u)
+        q, v, tau = (np.ascontiguousarray(x) for x in (run.q, run.v, run.tau))
+        return dynamics(q, v, tau, *time_argument(model, run.time), *given)[1]
+
+
+class KeptLoopForces(LoopForces):
+    """The multipliers of a method that solves for them in its steps.
+
+    Parameters
+    ----------
+    model : Model
+    """
+
+    def __init__(self, model) -> None:
+        super().__init__(model)
         self._stepper, self._log = None, []
 
     def wrap(self, stepper, system):
@@ -54,26 +83,24 @@ class LoopForces(Component):
         """Restore a state of `get_state`."""
         self._log = list(state)
 
-    def channels(self, run) -> dict[str, Channel]:
-        """Forces along each row [N or N m]; constraints do no work."""
+    def _multipliers(self, run) -> np.ndarray:
         if not self._log:
-            return {}
+            return np.zeros((len(run.time), len(self._names)))
         times, values = np.array([t for t, _ in self._log]), np.array([x for _, x in self._log])
         after = np.clip(np.searchsorted(times, run.time), 1, len(times) - 1)
-        rows = after - (run.time - times[after - 1] < times[after] - run.time)
-        return {name: Channel("other", values[rows, n], "N or N m") for n, name in enumerate(self._names) if name}
+        return values[after - (run.time - times[after - 1] < times[after] - run.time)]
 
 
 def requested_loops(model, method, others) -> LoopForces | None:
-    """The component for the rows of a model that steps have to keep; None if there are none, or not by this method.
+    """The component for the rows of a model that steps have to keep; None if there are none.
 
     Raises
     ------
     UnsupportedError
-        The method keeps them, but not beside prescribed motions, friction or limits.
+        Beside prescribed motions, friction or limits.
     """
     left = remaining_rows(model)
-    if not left or not getattr(method, "keeps_loops", False):
+    if not left:
         return None
     if others is not None and not others.locks_alone:
         raise UnsupportedError(
@@ -81,4 +108,4 @@ def requested_loops(model, method, others) -> LoopForces | None:
             "model.constraints.",
             model=model.name,
         )
-    return LoopForces(model)
+    return (KeptLoopForces if getattr(method, "keeps_loops", False) else LoopForces)(model)

@@ -94,7 +94,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
         notes += changed
         model = constraints.completed(model)
     active, stops = with_soft_stops(model, q)
-    method, chosen = chosen_method(active, integrator, dt, constraints is not None)
+    method, chosen = chosen_method(active, integrator, dt, constraints is not None and not constraints.locks_alone)
     if constraints is not None:
         refuse_methods(constraints, method.name, events)
         constraints.method = method

@@ -114,6 +114,7 @@ def resample(run, dt: float | None = None, times=None):
     forces = (acting["wrenches"],) if "wrenches" in acting else ()
     internal = internal_arguments(model, *(_linear(run.time, values, times) for values in (run.x, run.u)))
     system = System(model, bool(forces))
+    q, v = system.closed(q, v)
     dynamics = system.function("forward_dynamics", checks=not remaining_rows(model))
     apart = {"method": None, "every": 1, "constant_tau": False, "constant_wrenches": False, "counts": {}, "kept": {}}
     return replace(

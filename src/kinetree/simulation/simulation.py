@@ -9,7 +9,6 @@ from contextlib import suppress
 
 import numpy as np
 
-from kinetree.algorithms.constrained import remaining_rows
 from kinetree.arguments import a_method, a_model, a_number, a_seed, a_truth_value, checked, number
 from kinetree.control.digital import composed
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
@@ -17,7 +16,7 @@ from kinetree.integrators.methods import Adaptive, described, is_built_in
 from kinetree.integrators.system import System, internal_arguments
 from kinetree.integrators.system import time_argument as model_time
 from kinetree.integrators.trials import RUNAWAY
-from kinetree.integrators.user_code import UserStep
+from kinetree.integrators.user_code import ClosedStep, UserStep
 from kinetree.simulation import step_loop
 from kinetree.simulation.adaptive_loop import AdaptiveLoop
 from kinetree.simulation.channels import internal_channels
@@ -25,6 +24,7 @@ from kinetree.simulation.choice import refuse_endless
 from kinetree.simulation.components import Step
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.events import Events, interpolated
+from kinetree.simulation.initial import check_closed
 from kinetree.simulation.inputs import BoundInputs
 from kinetree.simulation.joint_constraints import JointConstraints
 from kinetree.simulation.memory import check_room, sample_bytes
@@ -137,7 +137,9 @@ class Simulation:
             return None
         stepper = self._components.wrap(self._method(self.system), self.system)
         is_foreign = not is_built_in(self._method) or any(not getattr(x, "is_built_in", False) for x in wrapping)
-        return UserStep(stepper) if is_foreign else stepper
+        if not is_foreign:
+            return stepper
+        return UserStep(ClosedStep(stepper, self.system) if self.system.has_loops else stepper)
 
     def __repr__(self) -> str:
         return f"Simulation of {self.model.name!r} at t = {self.time:.9g} s, {self.integrator}"
@@ -345,6 +347,15 @@ class Simulation:
         solution = self._method.solve(self.system, q, w, times, inputs.command, inputs.f_ext)
         return solution.q[-1], solution.v[-1]
 
+    def closed(self, q, v) -> tuple[np.ndarray, np.ndarray]:
+        """A state that an event's action gave, with its loops closed: impulses act on the closed mechanism."""
+        if not self.system.has_loops:
+            return q, v
+        q, w = self.system.closed(q, np.concatenate((v, np.zeros(self.model.nx))))
+        v = w[: self.model.nv]
+        check_closed(self.model, q, v, "the state after an event: ")
+        return q, v
+
     def _forces(self):
         """The joint forces within a step, as a function of time and state."""
         if self._stepper is None:
@@ -474,7 +485,7 @@ class Simulation:
         if self._plan.constraints is not None:
             acting = TAU + self._plan.constraints.reactions(self.model, T, Q, V, TAU, wrenches)
         # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
-        inexact = (self.model.constraints and remaining_rows(self.model)) or self._plan.constraints is not None
+        inexact = system.has_loops or self._plan.constraints is not None
         dynamics = system.function("forward_dynamics", checks=checks and not inexact)
         return Trajectory(
             time=T,
