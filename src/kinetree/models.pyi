@@ -7,16 +7,21 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.model.library.published import andrews_squeezer as andrews_squeezer
 from kinetree.model.library.trees import auto_tree as auto_tree
+from kinetree.model.library.spatial_linkages import bennett as bennett
 from kinetree.model.library.trees import binary_tree as binary_tree
 from kinetree.model.library.open_mechanisms import box_cylinder as box_cylinder
 from kinetree.model.library.open_mechanisms import cart_pole as cart_pole
+from kinetree.model.library.legs import cassie_leg as cassie_leg
 from kinetree.model.library.trees import chain_gu as chain_gu
+from kinetree.model.library.parallel_robots import delta_robot as delta_robot
 from kinetree.model.library.open_mechanisms import double_pendulum as double_pendulum
 from kinetree.model.library.planar_linkages import four_bar as four_bar
 from kinetree.model.library.planar_linkages import four_bar_chain as four_bar_chain
 from kinetree.model.library.open_mechanisms import free_body as free_body
 from kinetree.model.library.open_mechanisms import geared_arm as geared_arm
+from kinetree.model.library.published import governor as governor
 from kinetree.model.library.planar_linkages import ladder as ladder
 from kinetree.model.library.open_mechanisms import n_pendulum as n_pendulum
 from kinetree.model.library.planar_linkages import parallelogram as parallelogram
@@ -26,22 +31,27 @@ from kinetree.model.library.random_loops import random_loops as random_loops
 from kinetree.model.library.trees import random_tree as random_tree
 from kinetree.model.library.open_mechanisms import satellite as satellite
 from kinetree.model.library.planar_linkages import slider_crank as slider_crank
-from kinetree.model.library.planar_linkages import spatial_slider_crank as spatial_slider_crank
+from kinetree.model.library.spatial_linkages import spatial_slider_crank as spatial_slider_crank
 from kinetree.model.library.trees import star as star
 from kinetree.model.library.parallel_robots import stewart_platform as stewart_platform
 from kinetree.model.library.open_mechanisms import zigzag_arm as zigzag_arm
 
 __all__ = [
+    "andrews_squeezer",
     "auto_tree",
+    "bennett",
     "binary_tree",
     "box_cylinder",
     "cart_pole",
+    "cassie_leg",
     "chain_gu",
+    "delta_robot",
     "double_pendulum",
     "four_bar",
     "four_bar_chain",
     "free_body",
     "geared_arm",
+    "governor",
     "ladder",
     "n_pendulum",
     "parallelogram",

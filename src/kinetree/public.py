@@ -47,13 +47,16 @@ PLACES = {
         **{
             name: f"model.library.{module}"
             for module, all_of_them in {
+                "legs": "cassie_leg",
                 "open_mechanisms": (
                     "box_cylinder cart_pole double_pendulum free_body geared_arm n_pendulum pendulum puma_like "
                     "satellite zigzag_arm"
                 ),
-                "parallel_robots": "stewart_platform",
-                "planar_linkages": "four_bar four_bar_chain ladder parallelogram slider_crank spatial_slider_crank",
+                "parallel_robots": "delta_robot stewart_platform",
+                "planar_linkages": "four_bar four_bar_chain ladder parallelogram slider_crank",
+                "published": "andrews_squeezer governor",
                 "random_loops": "random_loops",
+                "spatial_linkages": "bennett spatial_slider_crank",
                 "trees": "auto_tree binary_tree chain_gu random_tree star",
             }.items()
             for name in all_of_them.split()

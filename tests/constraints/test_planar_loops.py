@@ -29,7 +29,7 @@ def tilted(seed: int):
         b.add_body(
             tree.body_names[i], parent, Revolute(), None, (E.T, r), mass=m, com=com, inertia=rng.uniform(1, 1.5, 3)
         )
-    q, _ = tree.keyframe("closed")
+    q, _ = tree.keyframe("initial")
     return b, q, rng
 
 
@@ -78,7 +78,7 @@ def test_offsets_are_numbers():
     X = Transform.shift(Vector3(2.5, 0.0, 0.0))
     tree = kt.models.four_bar().replace(constraints=())
     model = tree.with_constraints(LoopJoint("loop", Revolute(), "coupler", "rocker_tip", X)).planar()
-    q, v = kt.models.four_bar().keyframe("closed")
+    q, v = kt.models.four_bar().keyframe("initial")
     f = kt.compile(model, "forward_dynamics", checks=False)
     expected = kt.forward_dynamics(kt.models.four_bar(), q, v, np.zeros(3))
     assert f.with_parameters({"loop.P.x": 3.0})(q, v, np.zeros(3)) == pytest.approx(expected, rel=1e-12)

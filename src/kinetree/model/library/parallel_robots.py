@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from kinetree.arguments import a_positive_number, a_word, an_array, checked, choice
+from kinetree.arguments import a_number, a_positive_number, a_word, an_array, checked, choice, refuse
 from kinetree.constraints import LoopJoint
-from kinetree.joints import Free, Prismatic, Spherical, Universal
+from kinetree.joints import Free, Prismatic, Revolute, Spherical, Universal
 from kinetree.model.builder import WORLD, ModelBuilder
-from kinetree.model.library.parts import at, closed, direction, positive
+from kinetree.model.library.parts import add_rod, at, closed, direction, positive
 from kinetree.model.model import Model
 
 SPREAD = math.radians(10.0)  # half the angle between the two anchors of a pair, seen from the center
@@ -97,3 +97,84 @@ def _frame_along(z: np.ndarray) -> np.ndarray:
     x = np.cross((0.0, 0.0, 1.0), z)
     x = x / np.linalg.norm(x) if np.linalg.norm(x) > 1e-9 else np.array([1.0, 0.0, 0.0])
     return np.column_stack([x, np.cross(z, x), z])
+
+
+@checked(lengths=an_array, radii=an_array, masses=an_array, gap=a_positive_number, angle=a_number, gravity=an_array)
+def delta_robot(
+    lengths=(0.235, 0.8),
+    radii=(0.2, 0.05),
+    masses=(0.5, 0.2, 0.3),
+    *,
+    gap: float = 0.1,
+    angle: float = 0.0,
+    gravity=(0.0, 0.0, -9.81),
+) -> Model:
+    """A delta robot: three driven arms, "arm<k>", each with a pair of rods to a platform that moves without turning.
+
+    Rod <k>a and <k>b are on arm k by the universal joints "elbow<k>a", "elbow<k>b", and on the platform, whose joint
+    "platform" is free, by the balls "wrist<k>a", "wrist<k>b", which close loops. It hangs below its base.
+
+    Parameters
+    ----------
+    lengths : (2,) array
+        Of arms and rods [m].
+    radii : (2,) array
+        Of the circles of the arms' hinges on the base, and of the wrists on the platform [m].
+    masses : (3,) array
+        Of an arm and a rod, which are thin, and of the platform, a thin disk [kg].
+    gap : float
+        Between the rods of a pair [m].
+    angle : float
+        Of all arms in the keyframe "initial", downward from the horizontal [rad].
+    gravity : (3,) array
+        [m/s^2].
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ArgumentError
+        The rods do not reach the platform.
+
+    Notes
+    -----
+    Source: Clavel, DELTA, a fast robot with parallel geometry (1988); dimensions like those of a pick-and-place robot.
+    Mobility 21 - 18 = 3, no redundant rows.
+
+    Examples
+    --------
+    >>> model = delta_robot()
+    >>> q, _ = model.keyframe("initial")
+    >>> model.nv, model.nc, q[model.q_index("platform")][:3].round(6).tolist()
+    (21, 18, [0.0, 0.0, -0.701267])
+    """
+    arm, rod = positive("delta_robot: lengths", lengths, "arm", "rod")
+    base, top = positive("delta_robot: radii", radii, "base", "platform")
+    m_arm, m_rod, disk = positive("delta_robot: masses", masses, "arm", "rod", "platform")
+    across = base + arm * math.cos(angle) - top
+    if abs(across) >= rod:
+        too_far = f"{abs(across) - rod:.3g} m are missing"
+        refuse("delta_robot: angle", angle, f"one at which the rods reach the platform; {too_far}")
+    depth = math.sqrt(rod**2 - across**2)
+    b = ModelBuilder("delta_robot", gravity=direction("delta_robot: gravity", gravity))
+    b.add_body("platform", WORLD, Free(), "platform", mass=disk, inertia=disk * top**2 * np.array([0.25, 0.25, 0.5]))
+    q = {"platform": (0.0, 0.0, -arm * math.sin(angle) - depth, 1.0, 0.0, 0.0, 0.0)}
+    # In the frame of an elbow, whose axes are those of the hinge, the rod points along -z at universal angles (0, 0).
+    lean = math.atan2(across, depth) - angle
+    loops, thin = [], m_rod * rod**2 / 12.0
+    for k in range(1, 4):
+        turn = math.radians(120.0 * (k - 1))
+        c, s = math.cos(turn), math.sin(turn)
+        add_rod(b, f"arm{k}", WORLD, Revolute((0, 1, 0)), at(base * c, base * s, turn=turn), arm, m_arm)
+        q[f"arm{k}"] = angle
+        for side, y in (("a", gap / 2.0), ("b", -gap / 2.0)):
+            name = f"rod{k}{side}"
+            b.add_body(name, f"arm{k}", Universal(), f"elbow{k}{side}", at(arm, y), mass=m_rod, com=(0, 0, -rod / 2),
+                       inertia=(thin, thin, 0.0))  # fmt: skip
+            b.add_frame(f"{name}_tip", name, at(0.0, 0.0, -rod))
+            b.add_frame(f"anchor{k}{side}", "platform", at(top * c - y * s, top * s + y * c))
+            q[f"elbow{k}{side}"] = (0.0, lean)
+            loops.append(LoopJoint(f"wrist{k}{side}", Spherical(), f"{name}_tip", f"anchor{k}{side}"))
+    return closed(b, q, loops)

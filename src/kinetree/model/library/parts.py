@@ -38,10 +38,12 @@ def direction(what: str, value) -> list[float]:
     return found.tolist()
 
 
-def add_rod(b: ModelBuilder, name: str, parent: str, joint: Joint, placement, length: float, mass: float) -> None:
-    """A thin uniform rod along its x axis, on a joint of the same name, with the frame "<name>_tip" at its end."""
-    across = mass * length**2 / 12.0
-    b.add_body(name, parent, joint, name, placement, mass=mass, com=(length / 2, 0, 0), inertia=(0.0, across, across))
+def add_rod(
+    b: ModelBuilder, name: str, parent: str, kind: Joint, placement, length: float, mass: float, joint=""
+) -> None:
+    """A thin rod along its x axis, on a joint of the same or another name, with the frame "<name>_tip" at its end."""
+    thin = np.array([0.0, 1.0, 1.0]) * mass * length**2 / 12.0
+    b.add_body(name, parent, kind, joint or name, placement, mass=mass, com=(length / 2, 0, 0), inertia=thin)
     b.add_frame(f"{name}_tip", name, at(length))
 
 
@@ -51,10 +53,10 @@ def closed(
     loops: Sequence[Constraint],
     v: Mapping[str, float | Sequence[float]] | None = None,
 ) -> Model:
-    """The model with its loops, and with this state as the keyframe "closed"."""
+    """The model with its loops, and with this state as the keyframe "initial"."""
     position, velocity = (
         {joint: tuple(np.atleast_1d(np.asarray(x, dtype=float)).tolist()) for joint, x in values.items()}
         for values in (q, v or {})
     )
-    b.equipment += Equipment(keyframes=(Keyframe("closed", position, velocity),))
+    b.equipment += Equipment(keyframes=tuple(Keyframe(name, position, velocity) for name in ("initial", "closed")))
     return b.build().with_constraints(*loops)

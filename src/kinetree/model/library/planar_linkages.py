@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from kinetree.arguments import a_number, a_size, a_truth_value, a_word, an_array, array, checked, choice, number, refuse
+from kinetree.arguments import a_number, a_size, a_truth_value, a_word, an_array, checked, choice, number, refuse
 from kinetree.constraints import LoopJoint
-from kinetree.joints import Prismatic, Revolute, SphereInCylinder, Spherical, Universal
+from kinetree.joints import Prismatic, Revolute, SphereInCylinder
 from kinetree.model.builder import WORLD, ModelBuilder
 from kinetree.model.library.parts import DOWN, add_rod, at, closed, direction, positive
 from kinetree.model.model import Model
@@ -46,7 +46,7 @@ def four_bar(
     masses : (3,) array
         Of crank, coupler and rocker [kg].
     angle : float
-        Of the crank in the keyframe "closed" [rad].
+        Of the crank in the keyframe "initial" [rad].
     crossed : bool
         Whether the keyframe has the tips of coupler and rocker below the diagonal from the crank's tip to the rocker's
         pivot, instead of above it.
@@ -73,7 +73,7 @@ def four_bar(
     Examples
     --------
     >>> model = four_bar()
-    >>> q, v = model.keyframe("closed")
+    >>> q, v = model.keyframe("initial")
     >>> q.round(6).tolist()
     [1.0, -0.414358, 1.554646]
     >>> model.nc, four_bar(closure="sphere_in_cylinder").nc
@@ -128,7 +128,7 @@ def parallelogram(
     masses : (3,) array
         Of crank, coupler and rocker [kg].
     angle : float
-        Of the crank in the keyframe "closed" [rad].
+        Of the crank in the keyframe "initial" [rad].
     closure : {"revolute", "planar", "sphere_in_cylinder"}
         As for `four_bar`.
     gravity : (3,) array
@@ -148,7 +148,7 @@ def parallelogram(
     >>> import kinetree as kt
     >>> import numpy as np
     >>> model = parallelogram(angle=0.4)
-    >>> q, v = model.keyframe("closed")
+    >>> q, v = model.keyframe("initial")
     >>> a = kt.forward_dynamics(model, q, v, np.zeros(3))
     >>> round(float(a[0]), 6), round(-2 * 9.81 * 0.6 * float(np.cos(0.4)), 6)
     (-10.84273, -10.84273)
@@ -185,7 +185,7 @@ def slider_crank(
     offset : float
         Of the slider's line [m].
     angle : float
-        Of the crank in the keyframe "closed", where the slider is in front [rad].
+        Of the crank in the keyframe "initial", where the slider is in front [rad].
     closure : {"revolute", "planar", "sphere_in_cylinder"}
         As for `four_bar`.
     gravity : (3,) array
@@ -208,7 +208,7 @@ def slider_crank(
     Examples
     --------
     >>> model = slider_crank(angle=0.0)
-    >>> float(model.keyframe("closed")[0][model.q_index("slider")][0])
+    >>> float(model.keyframe("initial")[0][model.q_index("slider")][0])
     2.5
     """
     crank, rod = positive("slider_crank: lengths", lengths, "crank", "rod")
@@ -229,82 +229,6 @@ def slider_crank(
     return _shaped(closed(b, q, [LoopJoint("closure", joint, "rod_tip", "slider")]), closure)
 
 
-@checked(lengths=an_array, masses=an_array, pivot=an_array, angle=a_number, gravity=an_array)
-def spatial_slider_crank(
-    lengths=(0.08, 0.3),
-    masses=(0.12, 0.5, 2.0),
-    *,
-    pivot=(0.0, 0.1, 0.12),
-    angle: float = 0.0,
-    gravity=(0.0, 0.0, -9.81),
-) -> Model:
-    """A slider-crank in space: the crank turns about x, the slider moves along x; joints "crank", "rod", "slider".
-
-    The rod is on the slider by a universal joint, and a ball joint, "closure", connects it to the crank's tip.
-
-    Parameters
-    ----------
-    lengths : (2,) array
-        Of crank and rod, which are thin [m].
-    masses : (3,) array
-        Of crank, rod and slider [kg].
-    pivot : (3,) array
-        Of the crank in the world; the slider's line is the x axis [m].
-    angle : float
-        Of the crank from z about x in the keyframe "closed" [rad].
-    gravity : (3,) array
-        [m/s^2].
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    ArgumentError
-        The rod does not reach the slider's line; the message has the distance that is missing.
-
-    Notes
-    -----
-    Source: the arrangement and the dimensions of the spatial slider-crank of Haug, Computer Aided Kinematics and
-    Dynamics of Mechanical Systems (1989), with thin rods; mobility 4 - 3 = 1, no redundant rows.
-
-    Examples
-    --------
-    >>> model = spatial_slider_crank()
-    >>> q, _ = model.keyframe("closed")
-    >>> model.nv - model.nc, q.shape, round(float(q[model.q_index("slider")][0]), 6)
-    (1, (4,), 0.2)
-    """
-    crank, rod = positive("spatial_slider_crank: lengths", lengths, "crank", "rod")
-    m = positive("spatial_slider_crank: masses", masses, "crank", "rod", "slider")
-    x0, y0, z0 = array("spatial_slider_crank: pivot", pivot, "three numbers", shape=(3,)).tolist()
-    b = ModelBuilder("spatial_slider_crank", gravity=direction("spatial_slider_crank: gravity", gravity))
-    across = m[0] * crank**2 / 12.0
-    b.add_body("crank", WORLD, Revolute((1, 0, 0)), "crank", at(x0, y0, z0), mass=m[0], com=(0, 0, crank / 2),
-               inertia=(across, across, 0.0))  # fmt: skip
-    b.add_frame("crank_tip", "crank", at(0.0, 0.0, crank))
-    b.add_body("slider", WORLD, Prismatic((1, 0, 0)), "slider", mass=m[2])
-    across = m[1] * rod**2 / 12.0
-    # The rod points along -z of its frame: at universal angles (0, 0) it lies in the slider's line.
-    turned = ((0.0, 0.0, 0.0), (0.0, math.pi / 2, 0.0))
-    b.add_body(
-        "rod", "slider", Universal(), "rod", turned, mass=m[1], com=(0, 0, -rod / 2), inertia=(across, across, 0.0)
-    )
-    b.add_frame("rod_tip", "rod", at(0.0, 0.0, -rod))
-    # The vector from the slider to the crank's tip, and the slider before it.
-    y, z = y0 - crank * math.sin(angle), z0 + crank * math.cos(angle)
-    if math.hypot(y, z) >= rod:
-        refuse("spatial_slider_crank: angle", angle, "one at which the rod reaches the slider's line; "
-               f"{math.hypot(y, z) - rod:.3g} m are missing")  # fmt: skip
-    x = math.sqrt(rod**2 - y**2 - z**2)
-    # With z' = x and x' = -z: the tip is -rod (sin b, -sin a cos b, cos a cos b) in the axes (x', y', z').
-    second = math.asin(z / rod)
-    first = math.asin(y / (rod * math.cos(second)))
-    q = {"crank": angle, "slider": x0 + x, "rod": (first, second)}
-    return closed(b, q, [LoopJoint("closure", Spherical(), "rod_tip", "crank_tip")])
-
-
 @checked(n=a_size, angle=a_number, speed=a_number, closure=a_word, gravity=an_array)
 def four_bar_chain(
     n: int = 2, *, angle: float = 0.0, speed: float = 1.0, closure: str = "revolute", gravity=DOWN
@@ -318,7 +242,7 @@ def four_bar_chain(
     ----------
     n : int
     angle : float
-        Of the cranks in the keyframe "closed", from the upward vertical about -z [rad].
+        Of the cranks in the keyframe "initial", from the upward vertical about -z [rad].
     speed : float
         Of the cranks' tips in the keyframe [m/s].
     closure : {"revolute", "planar", "sphere_in_cylinder"}
@@ -341,7 +265,7 @@ def four_bar_chain(
     >>> import kinetree as kt
     >>> import numpy as np
     >>> model = four_bar_chain(2, angle=0.5)
-    >>> q, v = model.keyframe("closed")
+    >>> q, v = model.keyframe("initial")
     >>> a = kt.forward_dynamics(model, q, v, np.zeros(5))
     >>> round(float(a[0]), 6), round(9.81 * 7 / 6 * float(np.sin(0.5)), 6)
     (5.487025, 5.487025)
@@ -366,7 +290,7 @@ def ladder(n: int = 3, *, closure: str = "revolute", gravity=DOWN) -> Model:
 
     Cell k has the joints "left<k>" and "right<k>" at both ends of rung k - 1 (of cell 1: of the ground from (0, 0) to
     (1, 0)) and "rung<k>" at the tip of the left rail; the loop joint "closure<k>" connects the tip of the rung to that
-    of the right rail. Rods are thin, 1 m and 1 kg. At the keyframe "closed" rails stand upright.
+    of the right rail. Rods are thin, 1 m and 1 kg. At the keyframe "initial" rails stand upright.
 
     Parameters
     ----------
