@@ -65,6 +65,13 @@ PLACES = {
     "kinetree.simulation": {
         "LimitMonitor": "simulation.limits", "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",
     },
+    "kinetree.textbook": {
+        "closure_dynamics": "textbook.loop_methods", "cluster_numbering": "textbook.loop_elimination",
+        "loop_bias_forces": "textbook.loop_terms", "loop_clusters": "textbook.loop_elimination",
+        "loop_constraints": "textbook.loop_terms", "loop_dynamics": "textbook.loop_methods",
+        "loop_position_error": "textbook.loop_terms", "solve_by_clusters": "textbook.loop_elimination",
+        "maximal_equation": "textbook.sparse_maximal", "solve_constraints": "textbook.loop_elimination",
+    },
     "kinetree.viz": {
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
         "plot_comparison": "viz.run_plots", "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",

@@ -11,7 +11,7 @@ from tests.arguments.calls import arm, whole_call
 
 def table(folder: pathlib.Path) -> dict:
     """Name -> (callable, arguments by name) of a call that works."""
-    return written(folder) | identified() | denavit_hartenberg() | drawn() | converted()
+    return written(folder) | loops() | identified() | denavit_hartenberg() | drawn() | converted()
 
 
 def written(folder: pathlib.Path) -> dict:
@@ -20,6 +20,52 @@ def written(folder: pathlib.Path) -> dict:
         "data.path": (data.path, {"name": "arm7"}),
         "data.robots": (data.robots, {}),
         "interpreted": (kt.interpreted, {}),
+    }
+
+
+def loops() -> dict:
+    """The book's algorithms for closed loops."""
+    book = kt.textbook
+    model, q, v = kt.models.random_loops(1, bodies=4, loops=1, kinds=["revolute"], family="planar")
+    K, k, _ = book.loop_constraints(model, q, v)
+    state = dict(model=model, q=q, v=v)
+    push = state | dict(tau=v, f_ext=[[0.0] * 6] * model.nb)
+    forces = {"loop1": [1.0]}
+    return {
+        "textbook.cluster_numbering": (book.cluster_numbering, dict(model=model)),
+        "textbook.loop_clusters": (book.loop_clusters, dict(model=model)),
+        "textbook.loop_bias_forces": (
+            book.loop_bias_forces,
+            state | dict(f_ext=push["f_ext"], loop_forces=forces),
+        ),
+        "textbook.loop_constraints": (
+            book.loop_constraints,
+            state | dict(T_stab=None, alpha=1.0, beta=2.0, root="world"),
+        ),
+        "textbook.loop_position_error": (
+            book.loop_position_error,
+            dict(kind="fixed", X=kt.spatial.Transform.identity().matrix()),
+        ),
+        "textbook.loop_dynamics": (book.loop_dynamics, push | dict(method="kkt", T_stab=0.1, loop_forces=forces)),
+        "textbook.maximal_equation": (book.maximal_equation, push),
+        "textbook.solve_constraints": (
+            book.solve_constraints,
+            dict(K=K, k=k, rank=None, independent=None, participating=range(model.nv)),
+        ),
+        "textbook.solve_by_clusters": (book.solve_by_clusters, dict(model=model, K=K, k=k)),
+        "textbook.closure_dynamics": (
+            book.closure_dynamics,
+            dict(
+                model=kt.models.double_pendulum(),
+                gamma=lambda y: [y[0], -2.0 * y[0]],
+                y=[0.3],
+                y_dot=[1.0],
+                tau=[0.0, 0.0],
+                f_ext=[[0.0] * 6] * 3,
+                G=lambda y: [[1.0], [-2.0]],
+                g=lambda y, y_dot: [0.0, 0.0],
+            ),
+        ),
     }
 
 

@@ -7,16 +7,36 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.textbook.loop_methods import closure_dynamics as closure_dynamics
+from kinetree.textbook.loop_elimination import cluster_numbering as cluster_numbering
+from kinetree.textbook.loop_terms import loop_bias_forces as loop_bias_forces
+from kinetree.textbook.loop_elimination import loop_clusters as loop_clusters
+from kinetree.textbook.loop_terms import loop_constraints as loop_constraints
+from kinetree.textbook.loop_methods import loop_dynamics as loop_dynamics
+from kinetree.textbook.loop_terms import loop_position_error as loop_position_error
+from kinetree.textbook.sparse_maximal import maximal_equation as maximal_equation
+from kinetree.textbook.loop_elimination import solve_by_clusters as solve_by_clusters
+from kinetree.textbook.loop_elimination import solve_constraints as solve_constraints
 
 __all__ = [
     "aba_implicit_joints",
     "aba_inverse_inertias",
     "aba_world",
+    "closure_dynamics",
+    "cluster_numbering",
     "hybrid_recursive",
+    "loop_bias_forces",
+    "loop_clusters",
+    "loop_constraints",
+    "loop_dynamics",
+    "loop_position_error",
     "mass_matrix_columns",
     "mass_matrix_jacobians",
+    "maximal_equation",
     "newton_euler",
     "rnea_world",
+    "solve_by_clusters",
+    "solve_constraints",
 ]
 
 def aba_implicit_joints(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
