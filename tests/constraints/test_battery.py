@@ -55,12 +55,8 @@ def jacobian(model, q) -> np.ndarray:
 
 def velocities(model, q, v, t=T) -> np.ndarray:
     """G v + g, the velocity of each row."""
-    now = model.at(t)
-    kin = Kinematics(now, q.tolist(), v.tolist())
-    given = {k: rates[0] for c in model.constraints for k, rates in c.given_rates(kin).items()}
-    return np.array(constraint_jacobian(now, q.tolist()), float) @ v - [
-        sum(x * given.get(k, 0.0) for k, x in row.items()) for c in now.constraints for row in c.rows(kin)
-    ]
+    kin = Kinematics(model.at(t), q.tolist(), v.tolist())
+    return np.array([x for c in model.constraints for x in c.rate(kin)], float)
 
 
 def allowed(model, q, x) -> np.ndarray:
@@ -88,6 +84,20 @@ def test_rows_are_derivatives_of_the_error(label):
     held = [bool(c.residual(Kinematics(now, q.tolist()))) for c in model.constraints for _ in range(c.count(model))]
     assert np.abs(constraint_error(now, q.tolist())).max() < 1e-12
     assert (phi[0] - phi[1])[held] / (2 * H) == pytest.approx((jacobian(model, q) @ v)[held], abs=1e-8)
+
+
+@case
+def test_rates_are_those_of_rows_and_of_the_error(label):
+    """d phi / dt in a motion, also where it depends on time; rows times velocities, and a part without them."""
+    model, q = cases()[label]
+    v = np.random.default_rng(7).standard_normal(model.nv)
+    at_rest = velocities(model, q, np.zeros(model.nv))
+    assert velocities(model, q, v) == pytest.approx(jacobian(model, q) @ v + at_rest, abs=1e-12)
+    moved = [constraint_error(model.at(T + s), kt.integrate(model, q, s * v).tolist()) for s in (H, -H)]
+    rate = (np.array(moved[0], float) - np.array(moved[1], float)) / (2 * H)
+    kin = Kinematics(model.at(T), q.tolist())
+    held = [bool(c.residual(kin)) for c in model.constraints for _ in range(c.count(model))]
+    assert velocities(model, q, v)[held] == pytest.approx(rate[held], abs=1e-8)
 
 
 @case

@@ -145,14 +145,7 @@ def _satisfied(name: str, chosen, meaning: str) -> Domain:
         kin = Kinematics(now, inputs["q"], inputs["v"])
         equalities = [c for c in model.constraints if c.row_kind == "equality" and chosen(c)]
         found = [(c, "q", n, x) for c in equalities for n, x in enumerate(c.residual(kin) or ())]
-        for c in equalities:
-            rates = c.given_rates(kin)
-            for n, row in enumerate(c.rows(kin)):
-                rate = 0.0
-                for k, x in row.items():
-                    rate = rate + x * (inputs["v"][k] - rates[k][0] if k in rates else inputs["v"][k])
-                found.append((c, "v", n, rate))
-        return found
+        return found + [(c, "v", n, x) for c in equalities for n, x in enumerate(c.rate(kin))]
 
     def violations(model, inputs):
         return [absolute(residual) > CONSTRAINT_TOLERANCE for *_, residual in residuals(model, inputs)]

@@ -1,0 +1,252 @@
+"""Constraints stated by phi alone: against MuJoCo, closed forms, and rows written by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.algorithms.constraint_rows import constraint_bias, constraint_error, constraint_jacobian
+from kinetree.constraints import (
+    Constraint,
+    Distance,
+    JointTerm,
+    LinearCoupling,
+    PolynomialCoupling,
+    PositionConstraint,
+    Pulley,
+    TendonLength,
+    ViaPoint,
+)
+from kinetree.errors import ArgumentError, ModelError, UnknownNameError, UnsupportedError
+from kinetree.spatial.scalar import sin
+from kinetree.state_kinematics import ORIGIN
+
+SOFT = 3e-4  # what MuJoCo's impedance of 0.9999 leaves, relative to the unconstrained motion
+XML = """
+<mujoco><compiler angle="radian"/><option tolerance="1e-15" iterations="500"/>
+<default><joint armature="0.01" damping="0.1"/><equality solref="2e-4 1" solimp="0.9999 0.9999 1e-6 0.5 1"/></default>
+<worldbody>
+  <site name="hook" pos="0.4 0.1 0.9"/>
+  <body name="slider"><joint name="rail" type="slide" axis="1 0 0"/>
+    <inertial pos="0.1 0 0.05" mass="2" diaginertia="0.02 0.03 0.02"/>
+    <body name="upper" pos="0 0 0.1"><joint name="shoulder" axis="0 1 0"/>
+      <inertial pos="0 0 -0.3" mass="1.2" diaginertia="0.03 0.03 0.002"/>
+      <body name="lower" pos="0 0 -0.6"><joint name="elbow" axis="0 1 0.2"/><site name="tip" pos="0.1 0 -0.4"/>
+        <inertial pos="0.02 0 -0.25" mass="0.8" diaginertia="0.01 0.01 0.001"/></body></body>
+    <body name="left" pos="0 0.2 0"><joint name="left" axis="0 0 1"/><site name="pin" pos="0.2 0.1 0"/>
+      <inertial pos="0.1 0 0" mass="0.5" diaginertia="0.004 0.004 0.006"/></body>
+    <body name="right" pos="0 -0.2 0"><joint name="right" axis="0 0 1"/>
+      <inertial pos="0.1 0 0" mass="0.4" diaginertia="0.004 0.004 0.005"/></body></body>
+</worldbody>
+<tendon>
+  <spatial name="cable"><site site="hook"/><site site="tip"/><pulley divisor="2"/><site site="tip"/><site site="pin"/>
+  </spatial>
+  <spatial name="other"><site site="hook"/><site site="pin"/></spatial>
+  <fixed name="sum"><joint joint="elbow" coef="1"/><joint joint="left" coef="-0.5"/><joint joint="right" coef="2"/>
+  </fixed>
+</tendon>{}</mujoco>"""
+VIA = (ViaPoint("hook"), ViaPoint("tip"), Pulley(2.0), ViaPoint("tip"), ViaPoint("pin"))
+SUM = tuple(map(JointTerm, ("elbow", "left", "right"), (1.0, -0.5, 2.0)))
+EQUALITIES = {
+    "cam": ('<joint joint1="right" joint2="left" polycoef="0.1 -1.5 0.4 0.3 0"/>',
+            PolynomialCoupling("right", "left", (0.1, -1.5, 0.4, 0.3))),
+    "differential": ('<tendon tendon1="sum" polycoef="0.2 0 0 0 0"/>',
+                     LinearCoupling(("elbow", "left", "right"), (1.0, -0.5, 2.0), 0.2)),
+    "cable": ('<tendon tendon1="cable" polycoef="-0.05 0 0 0 0"/>', TendonLength(VIA, (-0.05,))),
+    "two cables": ('<tendon tendon1="cable" tendon2="other" polycoef="0 0.4 0.5 0 0"/>',
+                   TendonLength(VIA, (0.0, 0.4, 0.5), (ViaPoint("hook"), ViaPoint("pin")))),
+    "cable and drum": ('<tendon tendon1="cable" tendon2="sum" polycoef="0.02 0.1 0 0 0"/>',
+                       TendonLength(VIA, (0.02, 0.1), SUM)),
+}  # fmt: skip
+
+
+def closed(model, q):
+    """The closed position next to q, and the projector on velocities that keep it."""
+    for _ in range(30):
+        G = np.array(constraint_jacobian(model, q.tolist()), float)
+        q = q - np.linalg.pinv(G) @ np.array(constraint_error(model, q.tolist()), float)
+    G = np.array(constraint_jacobian(model, q.tolist()), float)
+    return q, np.eye(len(q)) - np.linalg.pinv(G) @ G
+
+
+@pytest.mark.parametrize("name", EQUALITIES)
+def test_accelerations_and_lengths_are_those_of_mujoco(name):
+    """At rest, since MuJoCo leaves the rate of the rows out; reference lengths are those of the neutral position."""
+    mujoco = pytest.importorskip("mujoco")
+    text, constraint = EQUALITIES[name]
+    theirs = mujoco.MjModel.from_xml_string(XML.format(f"<equality>{text}</equality>"))
+    data, tree = mujoco.MjData(theirs), kt.load(XML.format(""))
+    if isinstance(constraint, TendonLength):
+        mujoco.mj_forward(theirs, data)
+        first, second = data.ten_length[theirs.eq_obj1id[0]], data.ten_length[theirs.eq_obj2id[0]]
+        constraint = replace(constraint, reference=first, master_reference=second if constraint.master else 0.0)
+    model = tree.with_constraints(constraint)
+    rng = np.random.default_rng(3)
+    for _ in range(8):
+        q, P = closed(model, rng.uniform(-0.5, 0.5, 5))
+        v = P @ rng.standard_normal(5) if name == "differential" else np.zeros(5)  # rows that are constant
+        tau = rng.standard_normal(5)
+        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
+        mujoco.mj_forward(theirs, data)
+        assert np.abs(data.efc_pos[0]) < 1e-9
+        a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+        free = kt.forward_dynamics(tree, q, v, tau)
+        G = np.array(constraint_jacobian(model, q.tolist()), float)
+        assert G[0] == pytest.approx(data.efc_J, abs=1e-9)
+        # Of two tendons MuJoCo's softness ignores the ratio between them.
+        soft = max(SOFT, 2.0 * data.efc_R[0] / (G @ np.linalg.solve(kt.crba(tree, q), G.T))[0, 0])
+        assert a == pytest.approx(data.qacc, abs=soft * (1.0 + np.abs(free).max()))
+        assert G.T @ lam == pytest.approx(data.qfrc_constraint, abs=soft * (1.0 + np.abs(lam).max()))
+        assert np.abs(a - free).max() > 0.01
+
+
+def test_a_rod_makes_a_double_pendulum():
+    """A chain of rods between point masses has the accelerations of the tree with hinges there."""
+    b = kt.ModelBuilder("beads")
+    for name in ("upper", "lower"):
+        b.add_body(name, joint=kt.joints.Translational(), mass=1.5, inertia=np.eye(3) * 1e-3)
+    beads = b.build().with_constraints(
+        Distance("world", "upper", 0.8, name="first"), Distance("upper", "lower", 0.6, name="second")
+    )
+    u, w = np.array([0.48, 0.0, -0.64]), np.array([-0.36, 0.48, 0.0])
+    v_u, v_w = np.cross([0.3, -1.0, 0.4], u), np.cross([1.0, 0.2, -0.7], w)
+    a, lam = kt.forward_dynamics(beads, [*u, *(u + w)], [*v_u, *(v_u + v_w)], np.zeros(6), multipliers=True)
+    # Newton's equations with the two tensions, and the rods' rates of rates, solved by hand.
+    m, g, e, f = 1.5, np.array([0.0, 0.0, -9.81]), u / 0.8, w / 0.6
+    A = np.array([[1.0 / m, -e @ f / m], [-e @ f / m, 2.0 / m]])
+    forces = np.linalg.solve(A, [-v_u @ v_u / 0.8 - g @ e, -v_w @ v_w / 0.6])
+    assert lam == pytest.approx(forces, rel=1e-12)
+    assert a[:3] == pytest.approx(g + (e * lam[0] - f * lam[1]) / m) and a[3:] == pytest.approx(g + f * lam[1] / m)
+
+
+@dataclass(frozen=True)
+class ByHand(Constraint):
+    """The rod's error, rows and bias as formulas."""
+
+    predecessor: str
+    successor: str
+    length: float
+    joint_fields, frame_fields, number_fields = (), ("predecessor", "successor"), ("length",)
+
+    def count(self, model):
+        return 1
+
+    def _motion(self, kin):
+        motion = kin.point_motion(self.successor, ORIGIN, self.predecessor)
+        return motion, motion.X.r, motion.X.E @ motion.X.r
+
+    def residual(self, kin):
+        _, r, _ = self._motion(kin)
+        return [(r.dot(r) - self.length * self.length) / (2.0 * self.length)]
+
+    def rows(self, kin):
+        motion, _, r = self._motion(kin)
+        r = r * (1.0 / self.length)
+        return [{k: r.dot(column.linear) for k, column in motion.columns.items()}]
+
+    def bias(self, kin):
+        motion, _, r = self._motion(kin)
+        V = motion.velocity
+        a = motion.bias.linear + V.angular.cross(V.linear)
+        return [(r.dot(a) + V.linear.dot(V.linear)) / self.length]
+
+
+def test_derived_rows_cost_no_more_than_rows_by_hand():
+    """The same numbers, and the same operations but for a rotation of the bias."""
+    arm = kt.load("arm7")
+    tool = arm.frames[arm.nb - 1].name
+    derived, written = (arm.with_constraints(kind("world", tool, 0.7)) for kind in (Distance, ByHand))
+    q, v = np.linspace(-1.0, 1.0, arm.nq), np.linspace(1.0, 2.0, arm.nv)
+    for f in (constraint_error, constraint_jacobian):
+        assert np.array(f(derived, q.tolist())) == pytest.approx(np.array(f(written, q.tolist())), rel=1e-12)
+    biases = [constraint_bias(model, q.tolist(), v.tolist()) for model in (derived, written)]
+    assert biases[0] == pytest.approx(biases[1], rel=1e-12)
+    totals = [kt.compile(model, "forward_dynamics").operations.total for model in (derived, written)]
+    assert totals[0] <= totals[1] + 30
+
+
+def test_rods_between_bodies_lose_no_digits_far_from_the_origin():
+    """Seen from the common ancestor: a robot 1e6 m away has the same rows and biases to rounding."""
+    b = kt.ModelBuilder("pair")
+    b.add_body("base", joint=kt.joints.Free(), mass=3.0, inertia=np.eye(3))
+    for name, x in (("left", 0.5), ("right", -0.5)):
+        b.add_body(name, "base", kt.joints.Revolute((0.0, 1.0, 0.0)), placement=((x, 0, 0), (0, 0, 0)),
+                   mass=1.0, com=(0, 0, 0.3), inertia=np.eye(3) * 0.01)  # fmt: skip
+    model = b.build().with_constraints(Distance("left", "right", 1.0, (0, 0, 1), (0, 0.1, 1)))
+    near = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.3, -0.4])
+    near = near if model.q_index("base") == slice(0, 7) else near
+    far, v = near.copy(), np.linspace(-1.0, 1.0, 8)
+    place = next(k for k, label in enumerate(model.position_labels) if label.endswith(".x"))
+    far[place] += 1e6
+    for f in (constraint_jacobian, constraint_bias):
+        given = (v.tolist(),) if f is constraint_bias else ()
+        assert f(model, far.tolist(), *given) == f(model, near.tolist(), *given)
+    assert set(np.flatnonzero(constraint_jacobian(model, near.tolist())[0])) == {6, 7}
+
+
+@dataclass(frozen=True)
+class Bounce(PositionConstraint):
+    """A point of a body at a height that depends on time."""
+
+    frame: str
+    amplitude: float
+    frame_fields, number_fields, time_dependent = ("frame",), ("amplitude",), True
+
+    def phi(self, kin):
+        return kin.point(self.frame, (0.0, 0.0, -0.4)).z - self.amplitude * sin(kin.t * 3.0)
+
+
+def test_phi_may_depend_on_time():
+    """Rate and bias have the parts of the time: accelerations are those of the drive."""
+    b = kt.ModelBuilder("mass")
+    b.add_body("mass", joint=kt.joints.Translational(), mass=2.0, inertia=np.eye(3))
+    model, t = b.build().with_constraints(Bounce("mass", 0.1)), 0.3
+    q, v = [1.0, 2.0, 0.4 + 0.1 * np.sin(3 * t)], [0.5, 0.0, 0.3 * np.cos(3 * t)]
+    a, lam = kt.forward_dynamics(model, q, v, np.zeros(3), t, multipliers=True)
+    assert a == pytest.approx([0.0, 0.0, -0.9 * np.sin(3 * t)]) and lam[0] == pytest.approx(2.0 * (a[2] + 9.81))
+    kin = kt.constraints.Kinematics(model.at(t), q, v)
+    assert model.constraints[0].rate(kin) == pytest.approx([0.0], abs=1e-15)
+    with pytest.raises(kt.errors.ConstraintError, match="v breaks the bounce of 'mass' by 0.1"):
+        kt.forward_dynamics(model, q, [0.5, 0.0, v[2] + 0.1], np.zeros(3), t)
+
+
+class Odd(PositionConstraint):
+    """A law with one fault."""
+
+    def __init__(self, phi, frames=("lower",)):
+        self.law, self.of = phi, frames
+
+    frame_fields = ("of",)
+
+    def phi(self, kin):
+        return self.law(kin)
+
+
+def test_faults_of_laws_and_data_are_named():
+    """When the model is made: functions that have no derivative, unnamed frames, wrong counts, rows that never move."""
+    arm = kt.models.double_pendulum()
+    for phi, message in (
+        (lambda kin: np.sin(kin.point("lower").x), "phi cannot be differentiated .* kinetree.spatial.scalar"),
+        (lambda kin: kin.point("upper").x, "uses frame 'upper', .* names: lower, world. List its field in frame_f"),
+        (lambda kin: kin.coordinate("elbow"), "uses joint 'elbow', which is none of .*: none"),
+        (lambda kin: kin.point("lower"), r"phi has 3 entries, expected 1, as count\(model\) of class Odd"),
+        (lambda kin: kin.point("lower", relative_to="lower").x, "row 0 does not depend on any coordinate"),
+        (lambda kin: kin.point("lower").y, "row 0 does not depend on any coordinate"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            arm.with_constraints(Odd(phi))
+    with pytest.raises(ModelError, match="does the constraint connect a body with itself"):
+        arm.with_constraints(Distance("lower", "lower", 1.0, (0.0, 0.0, 1.0)))
+    with pytest.raises(UnknownNameError, match="lowr"):
+        arm.with_constraints(Distance("lowr", "world", 1.0))
+    with pytest.raises(ArgumentError, match="a ball joint connects points"):
+        Distance("lower", "world", 0.0)
+    with pytest.raises(UnsupportedError, match="wraps around a sphere at frame 'upper'"):
+        TendonLength((ViaPoint("world"), kt.model.WrapShape("sphere", "upper", 0.1), ViaPoint("lower")))
+    with pytest.raises(ArgumentError, match="one number where there is no master"):
+        PolynomialCoupling("elbow", None, (0.0, 1.0))
+    with pytest.raises(kt.errors.DuplicateNameError, match="distance:world,lower.length"):
+        arm.with_constraints(Distance("world", "lower", 1.0), Distance("world", "lower", 2.0))
