@@ -79,6 +79,7 @@ class Kinematics:
     def __init__(self, model, q: Sequence, v: Sequence | None = None) -> None:
         self.model, self.q, self.v = model, q, [0.0] * model.nv if v is None else v
         self._relative: dict[tuple, RelativeMotion] = {}
+        self._measured: dict[str, tuple] = {}
 
     @functools.cached_property
     def t(self):
@@ -100,12 +101,35 @@ class Kinematics:
         return range(*self.model.v_slice[body].indices(self.model.nv))
 
     def coordinate(self, joint: str, n: int | None = None):
-        """The n-th position coordinate of a joint [rad or m]; n may be left out where the joint has only one."""
+        """The n-th position coordinate of a joint [rad or m]; n may be left out where the joint has only one.
+
+        Of a loop joint of one freedom that of the poses of its frames, an angle of a hinge from -pi to pi.
+        """
+        if self.model.is_loop(joint):
+            return self._loop(joint)[0]
         return self.q[self.model.q_slice[self._single(joint, n)].start + (n or 0)]
 
     def rate(self, joint: str, n: int | None = None):
         """The n-th velocity coordinate of a joint [rad/s or m/s]; n may be left out where the joint has only one."""
+        if self.model.is_loop(joint):
+            _, W, motion = self._loop(joint)
+            return W.dot(motion.velocity)
         return self.v[self.model.v_slice[self._single(joint, n)].start + (n or 0)]
+
+    def row(self, joint: str) -> dict[int, object]:
+        """The rate of a joint's one coordinate under a unit of each velocity coordinate."""
+        if not self.model.is_loop(joint):
+            return {self.dof(joint): 1.0}
+        _, W, motion = self._loop(joint)
+        return {k: W.dot(column) for k, column in motion.columns.items()}
+
+    def _loop(self, joint: str) -> tuple:
+        """Of a loop joint: the coordinate, its gradient with respect to the relative twist, the relative motion."""
+        if joint not in self._measured:
+            loop = self.model.loop_joint(joint)
+            motion = self.relative(loop.predecessor, loop.successor, loop.X_P, loop.X_S)
+            self._measured[joint] = *loop.joint.loop_coordinate(motion.X), motion
+        return self._measured[joint]
 
     def _single(self, joint: str, n: int | None) -> int:
         i = self.model.joint(joint)

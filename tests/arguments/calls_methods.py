@@ -36,6 +36,8 @@ INNER = {
     "Model.after": "over any scalar, in the bodies of algorithms",
     "Model.at": "over any scalar, in the bodies of algorithms",
     "Model.constrained_velocities": "of states that the model draws",
+    "Model.is_loop": "of any object, which is a loop joint's name or not",
+    "Model.loop_joint": "of names among those of loop_joints, in the bodies of algorithms",
     "Model.q_of": "over any scalar, in the bodies of algorithms",
     "Model.v_of": "over any scalar, in the bodies of algorithms",
     "Model.with_internal": "over any scalar, in the bodies of algorithms",

@@ -117,6 +117,7 @@ def _forces() -> dict[str, tuple]:
         "CubicTorsionBar": dict(name="bar", joint="elbow", linear=1.0, cubic=2.0),
         "Damping": dict(joint="elbow", damping=0.1),
         "DryFriction": dict(joint="elbow", dry_friction=0.1),
+        "LoopMotor": dict(joint="elbow", gear_ratio=10.0),
         "Motor": dict(joint="elbow", gear_ratio=10.0),
         "Parameter": dict(name="stiffness", unit="force/position"),
         "PointSpring": dict(name="rope", start="world", end="lower", stiffness=2.0),

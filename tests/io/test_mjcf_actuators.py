@@ -351,10 +351,11 @@ def test_kinds_are_left_out_one_by_one():
     """without_unsupported("actuators") keeps the loops."""
     text = KNEE.replace("</mujoco>", '<equality><connect name="pin" body1="shin" anchor="0 0 0"/></equality></mujoco>')
     model = load_mjcf(text)
-    assert len(model.unsupported) == 2
+    assert model.unsupported == ("actuator 'servo' (joint 'knee': position servo)",)
     left = model.without_unsupported("actuators")
-    assert len(left.unsupported) == 1 and left.loops and "pin" in left.unsupported[0]
-    assert model.without_unsupported("loops").unsupported == ("actuator 'servo' (joint 'knee': position servo)",)
+    assert left.unsupported == () and left.loops and left.nc == 3
+    bare = model.without_unsupported("loops")
+    assert bare.unsupported == model.unsupported and not bare.loops and bare.nc == 0
     with pytest.raises(kt.errors.UnknownNameError, match="actuators"):
         model.without_unsupported("actuator")
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kinetree.errors import UnsupportedError
 from kinetree.joints import Cylindrical, Fixed, Free, Joint, Prismatic, Revolute, Spherical
 from kinetree.joints.dual import Dual
 from kinetree.spatial import GeneralRotation, Matrix3, Motion, Transform, Vector3
@@ -51,6 +52,27 @@ def test_delta_is_T_transpose_d_to_first_order(joint, q, rng):
     d = rng.normal(size=6)
     rate = derivative(lambda t: delta_of(joint, displaced(X, t * d)))
     np.testing.assert_allclose(rate, basis(joint, X).T @ d, atol=TOLERANCE)
+
+
+def test_loop_coordinate_is_q_and_has_its_gradient(joint, q, rng):
+    """q at X_J(q), of angles but for whole turns; W^T S = 1 there; dq/dt = W^T V at any pose."""
+    if joint.nv != 1:
+        with pytest.raises(UnsupportedError, match="no coordinate over the poses"):
+            joint.loop_coordinate(Transform.identity())
+        return
+    try:
+        x, W = joint.loop_coordinate(joint.transform(q))
+    except UnsupportedError:
+        return
+    turns = (float(x) - q[0]) / (2 * np.pi) if joint.wraps else float(x) - q[0]
+    assert turns == pytest.approx(round(turns) if joint.wraps else 0.0, abs=1e-12)
+    assert columns([W])[:, 0] @ columns(joint.motion_subspace(q))[:, 0] == pytest.approx(1.0, abs=1e-12)
+    X, d = Free().transform(Free().random(rng)), rng.normal(size=6)
+    rate = derivative(lambda t: np.array([np.exp(1j * float(joint.loop_coordinate(displaced(X, t * d))[0]))]))
+    x, W = joint.loop_coordinate(X)
+    expected = 1j * np.exp(1j * float(x)) * (columns([W])[:, 0] @ d)
+    scale = max(1.0, abs(expected)) ** 2  # of short pitches
+    np.testing.assert_allclose(rate, expected, atol=1e2 * TOLERANCE * scale)
 
 
 def test_force_basis_rate_is_the_apparent_derivative_of_T(joint, q, rng):

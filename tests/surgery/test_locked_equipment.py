@@ -165,8 +165,17 @@ def test_keyframes_lose_locked_joints():
 
 
 def test_a_loop_that_locking_closes_is_reported():
-    """A weld between two frames of what is one body now stays, with a warning."""
+    """A weld between two frames of what is one body now is left out, with the misfit of an open one."""
     weld = LoopJoint("weld", Fixed(), "body2", "body3")
     locked = lock(chain(loops=(weld,)), AT)
-    assert locked.loops == (weld,)
-    assert "now connects two frames of one body" in str(locked.report.at_level("warning")[-1])
+    assert locked.loops == ()
+    assert "now connects two frames of one body, open by" in str(locked.report.at_level("warning")[-1])
+    q = chain().neutral()
+    for joint, x in AT.items():
+        q[chain().q_index(joint)] = x
+    R, p = kt.forward_kinematics(chain(), q)
+    i, j = chain().body("body2"), chain().body("body3")
+    E, r = kt.spatial.rotation_from_matrix(R[j].T @ R[i]), kt.spatial.Vector3(*R[i].T @ (p[j] - p[i]))
+    X_P = kt.spatial.Transform(E, r)
+    shut = lock(chain(loops=(LoopJoint("weld", Fixed(), "body2", "body3", X_P),)), AT)
+    assert shut.loops == () and "one body, closed: left out" in str(shut.report.at_level("info")[-1])

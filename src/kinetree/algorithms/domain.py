@@ -99,30 +99,34 @@ QUATERNION_DIRECTIONS = Domain(
 
 
 def _unforced_limits(model, q):
-    """Coordinates with limits but no stop to give the force outside them: (i, k, excess below, excess above)."""
+    """Coordinates with limits but no stop to give the force outside them: (joint, coordinate, lower, upper)."""
     found = []
     for i in model.outward():
         q_i = model.q_of(i, q)
         for m, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
             if model.has_limit(k) and not model.has_stop(k):
-                found.append((i, k, model.lower[k] - q_i[m], q_i[m] - model.upper[k]))
+                found.append((model.joint_name(i), q_i[m], model.lower[k], model.upper[k]))
+    kin = Kinematics(model, q)
+    for name, loop in model.loop_joints():
+        if loop.has_limits and not loop.has_stop:
+            found.append((name, loop.counted(kin.coordinate(name)), loop.lower, loop.upper))
     return found
 
 
 def _limit_violations(model, inputs):
-    return [flag for _, _, below, above in _unforced_limits(model, inputs["q"]) for flag in (below > 0.0, above > 0.0)]
+    found = _unforced_limits(model, inputs["q"])
+    return [flag for _, x, lower, upper in found for flag in (lower - x > 0.0, x - upper > 0.0)]
 
 
 def _limit_error(model, inputs, index):
-    i, k, below, above = _unforced_limits(model, inputs["q"])[index // 2]
-    value = float(model.lower[k] - below) if index % 2 == 0 else float(model.upper[k] + above)
+    name, value, lower, upper = _unforced_limits(model, inputs["q"])[index // 2]
     return LimitError(
-        f"joint {model.joint_name(i)!r} is at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
-        f"{float(model.upper[k]):.6g}], and the model has no stop that determines the force there. "
+        f"joint {name!r} is at {float(value):.6g}, outside its limits [{float(lower):.6g}, {float(upper):.6g}], and "
+        "the model has no stop that determines the force there. "
         "kt.simulation.Rollout(model).model is the model with the soft stops that simulate and rollout add; or give "
         "limit_stiffness and limit_damping, or use model.without_limits().",
-        joint=model.joint_name(i),
-        value=value,
+        joint=name,
+        value=float(value),
     )
 
 

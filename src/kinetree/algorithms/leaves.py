@@ -39,7 +39,7 @@ class Leaf:
         """Velocity coordinate -> rates of the scalars under a unit of it; rates of velocities are those of v."""
         model = kin.model
         if self.name in ("coordinate", "rate"):
-            return {kin.dof(self.target): [1.0]}
+            return {k: [x] for k, x in kin.row(self.target).items()}
         body, found = kin.body(self.target), {}
         for i in model.support(body) if body else ():
             for k, S in zip(kin.dofs_of(i), kin.columns[i], strict=True):
@@ -58,8 +58,8 @@ class Leaf:
         """Enter forces along the scalars: wrenches of bodies about the world's origin, or a joint force."""
         model = kin.model
         if self.name in ("coordinate", "rate"):
-            k = kin.dof(self.target)
-            tau[k] = tau[k] + force[0]
+            for k, x in kin.row(self.target).items():
+                tau[k] = tau[k] + force[0] * x
             return
         Force, zero = model.algebra.Force, Vector3.zero()
         if self.name == "angular_velocity":

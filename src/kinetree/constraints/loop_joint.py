@@ -9,6 +9,7 @@ from kinetree.constraints.contract import Constraint
 from kinetree.errors import ConstraintError, JointError
 from kinetree.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
 from kinetree.spatial import Transform, Vector3
+from kinetree.spatial.scalar import where
 from kinetree.state_kinematics import Kinematics
 
 
@@ -50,6 +51,8 @@ class LoopJoint(Constraint):
         Of a joint of one freedom, in its own coordinate [SI].
     lower, upper : float
         Limits of a joint of one freedom [rad or m].
+    limit_stiffness, limit_damping : float
+        Of soft stops at these limits [SI].
     softness : Softness, optional
     active : bool
         False: switched off, so without effect.
@@ -74,6 +77,8 @@ class LoopJoint(Constraint):
     spring_reference: float = 0.0
     lower: float = -math.inf
     upper: float = math.inf
+    limit_stiffness: float = 0.0
+    limit_damping: float = 0.0
     softness: Softness | None = None
     active: bool = True
 
@@ -89,15 +94,28 @@ class LoopJoint(Constraint):
         return 6 - self.joint.nv
 
     @property
-    def loaded(self) -> bool:
-        """Whether springs, friction or limits act in the joint, which are not computed yet."""
-        return bool(self.damping or self.dry_friction or self.stiffness or max(-self.lower, self.upper) < math.inf)
+    def has_limits(self) -> bool:
+        """Whether its coordinate is limited."""
+        return min(-self.lower, self.upper) < math.inf
+
+    @property
+    def has_stop(self) -> bool:
+        """Whether soft stops give the force at its limits."""
+        return self.limit_stiffness != 0.0
+
+    def counted(self, x):
+        """A coordinate of the joint, which has limits: of angles the one within half a turn of their middle."""
+        middle = 0.5 * (self.lower + self.upper)
+        if not self.joint.wraps or math.isinf(middle):
+            return x
+        x = x - math.remainder(middle, 2.0 * math.pi)
+        turns = where(x > math.pi, 1.0, where(x < -math.pi, -1.0, 0.0))
+        return middle + x - 2.0 * math.pi * turns
 
     @property
     def has_rows(self) -> bool:
-        """Whether it is held: active, without forces of its own, and of a kind with an implicit form."""
-        implicit = type(self.joint).implicit is not Joint.implicit
-        return self.active and not self.loaded and not self.joint.time_dependent and implicit
+        """Whether it is held: active, and of a kind with an implicit form."""
+        return self.active and not self.joint.time_dependent and type(self.joint).implicit is not Joint.implicit
 
     def _motion(self, kin):
         return kin.relative(self.predecessor, self.successor, self.X_P, self.X_S)
@@ -147,10 +165,11 @@ class LoopJoint(Constraint):
         return type(self), self.joint
 
     def structure(self, model) -> tuple:
-        """The joint, the frames and the rotations of both sides."""
+        """The joint, the frames, the rotations of both sides, and the limits where no force gives their numbers."""
         turns = (tuple(x for row in X.E.matrix.rows for x in row) for X in (self.X_P, self.X_S))
+        limits = (self.lower, self.upper) if self.has_limits and not self.has_stop else ()
         number = {frame.name: k for k, frame in enumerate(model.frames)}
-        return self.kind, repr(self.joint), number[self.predecessor], number[self.successor], *turns
+        return self.kind, repr(self.joint), number[self.predecessor], number[self.successor], *turns, *limits
 
     def __str__(self) -> str:
         return f"loop joint {self.name!r} ({self.joint!r}, {self.predecessor!r} to {self.successor!r})"

@@ -1,6 +1,7 @@
 """Force elements: laws of force on a model, as data that algorithms loop over."""
 
 from kinetree.forces.contract import ForceElement, JointForce, Parameter, norm
+from kinetree.forces.loop_forces import LoopMotor
 from kinetree.forces.registry import (
     FORCES,
     CubicTorsionBar,
@@ -14,6 +15,6 @@ from kinetree.forces.registry import (
 )
 
 __all__ = [
-    "FORCES", "CubicTorsionBar", "Damping", "DryFriction", "ForceElement", "JointForce", "Motor", "Parameter",
-    "PointSpring", "SoftStop", "Spring", "norm", "register",
+    "FORCES", "CubicTorsionBar", "Damping", "DryFriction", "ForceElement", "JointForce", "LoopMotor", "Motor",
+    "Parameter", "PointSpring", "SoftStop", "Spring", "norm", "register",
 ]  # fmt: skip

@@ -212,11 +212,9 @@ class Composite(Joint):
     def implicit(self, X):
         if self.nv == MOST_FREEDOMS:
             return [], ()
-        moving = [n for n, joint in enumerate(self.joints) if joint.nv] or [0]
-        if len(moving) == 1:  # the others are constant, on both sides of it
-            n = moving[0]
-            before, behind = (Composite._product(joints) for joints in (self.joints[:n], self.joints[n + 1 :]))
-            delta, T = self.joints[n].implicit(behind.inverse() @ X @ before.inverse())
+        if (n := self._only_moving) is not None:
+            X, behind = self._at(n, X)
+            delta, T = self.joints[n].implicit(X)
             return delta, tuple(behind @ force for force in T)
         raise UnsupportedError(
             f"{self!r} has no implicit form, so it cannot close a loop: the positions of its joints do not follow "
@@ -224,6 +222,29 @@ class Composite(Joint):
             "with one of its joints and give the others bodies.",
             joint=self,
         )
+
+    @property
+    def wraps(self) -> bool:
+        n = self._only_moving
+        return n is not None and self.joints[n].wraps
+
+    def loop_coordinate(self, X):
+        if (n := self._only_moving) is None or self.nv != 1:
+            return Joint.loop_coordinate(self, X)
+        X, behind = self._at(n, X)
+        q, W = self.joints[n].loop_coordinate(X)
+        return q, behind @ W
+
+    @property
+    def _only_moving(self) -> int | None:
+        """The number of the only joint with freedoms, beside which the others are constant; 0 if none has any."""
+        moving = [n for n, joint in enumerate(self.joints) if joint.nv] or [0]
+        return moving[0] if len(moving) == 1 else None
+
+    def _at(self, n: int, X: Transform) -> tuple[Transform, Transform]:
+        """X as joint n sees it, and the transform of the joints behind it."""
+        before, behind = (Composite._product(joints) for joints in (self.joints[:n], self.joints[n + 1 :]))
+        return behind.inverse() @ X @ before.inverse(), behind
 
     @staticmethod
     def _product(joints) -> Transform:

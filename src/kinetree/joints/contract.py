@@ -257,6 +257,39 @@ class Joint:
             joint=self,
         )
 
+    @property
+    def wraps(self) -> bool:
+        """Whether ``loop_coordinate`` is an angle that whole turns leave as it is, from -pi to pi."""
+        return False
+
+    def loop_coordinate(self, X: Transform) -> tuple:
+        """The coordinate of a joint of one freedom when it closes a loop, and its gradient.
+
+        Parameters
+        ----------
+        X : Transform
+            From predecessor to successor coordinates, for any poses of the two frames.
+
+        Returns
+        -------
+        q : scalar
+            With ``transform([q]) = X`` where the joint can reach X [rad or m].
+        W : Force
+            In successor coordinates: ``dq/dt = W^T V`` for every relative twist V, so ``W^T S = 1`` where the joint
+            can reach X.
+
+        Raises
+        ------
+        UnsupportedError
+            If the joint has no such coordinate.
+        """
+        raise UnsupportedError(
+            f"{self!r} has no coordinate over the poses of its frames, so no spring, friction, limit or motor can act "
+            "in it where it closes a loop; put it into the tree and close the loop with another joint "
+            f"(kinetree.surgery.retree), or give {type(self).__name__} a loop_coordinate(X) method.",
+            joint=self,
+        )
+
     def force_basis_rate(self, X: Transform, V_J: Motion) -> tuple[Force, ...]:
         """Apparent derivative of the T of ``implicit`` when the relative velocity is V_J, in successor coordinates."""
         E, r = X.E.matrix, X.r

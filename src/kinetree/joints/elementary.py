@@ -22,7 +22,7 @@ from kinetree.joints.axes import (
 from kinetree.joints.contract import Joint
 from kinetree.spatial import AxialRotation, Force, IdentityRotation, Motion, Transform, Vector3
 from kinetree.spatial.rotations import rz
-from kinetree.spatial.scalar import sincos
+from kinetree.spatial.scalar import arctan2, sincos
 
 SECOND_MOMENTS = ("P.xx", "P.xy", "P.yy", "P.xz", "P.yz", "P.zz")
 
@@ -188,6 +188,11 @@ class Revolute(AlongAxis, Joint):
         delta = [b.dot(u), -a.dot(u), a.dot(p), b.dot(p), n.dot(p)]
         return delta, (Force(a, zero), Force(b, zero), Force(zero, a), Force(zero, b), Force(zero, n))
 
+    wraps = True
+
+    def loop_coordinate(self, X):
+        return angle_about(X, *transverse(self.axis))
+
     @classmethod
     def examples(cls, rng):
         yield from (cls(axis) for axis in ((0, 0, 1), (1, 0, 0), (0, -1, 0), (0, 0, -1), tuple(rng.normal(size=3))))
@@ -233,6 +238,9 @@ class Prismatic(AlongAxis, Joint):
         e = half_skew(X)
         delta = [a.dot(e), b.dot(e), n.dot(e), a.dot(X.r), b.dot(X.r)]
         return delta, (Force(a, zero), Force(b, zero), Force(n, zero), Force(zero, a), Force(zero, b))
+
+    def loop_coordinate(self, X):
+        return travel_along(X, Vector3(*self.axis), 1.0)
 
     @classmethod
     def examples(cls, rng):
@@ -292,6 +300,16 @@ class Helical(AlongAxis, Joint):
         if h != 0.0:  # h sin(displacement / h - angle): the displacement determines the number of turns, E does not
             travel = h * mismatch(X, *transverse(self.axis), travel / h)
         return [*delta, travel], (*T, Force(n * -h, n))
+
+    @property
+    def wraps(self):
+        return self.pitch == 0.0
+
+    def loop_coordinate(self, X):
+        """The displacement over the pitch, which counts whole turns; the angle of a screw without pitch."""
+        if self.pitch == 0.0:
+            return angle_about(X, *transverse(self.axis))
+        return travel_along(X, Vector3(*self.axis), self.pitch)
 
     @classmethod
     def examples(cls, rng):
@@ -354,6 +372,19 @@ def mismatch(X: Transform, a: Vector3, b: Vector3, angle):
     return s * cos_X - c * sin_X
 
 
+def angle_about(X: Transform, a: Vector3, b: Vector3) -> tuple:
+    """The angle of X about a x b, from -pi to pi, and its gradient with respect to the successor's twist."""
+    Ea, Eb = X.E @ a, X.E @ b
+    s, c = a.dot(Eb) - b.dot(Ea), a.dot(Ea) + b.dot(Eb)
+    moment = ((Ea.cross(b) - Eb.cross(a)) * c + (Ea.cross(a) + Eb.cross(b)) * s) * (1.0 / (s * s + c * c))
+    return arctan2(s, c), Force(moment, Vector3.zero())
+
+
+def travel_along(X: Transform, n: Vector3, pitch: float) -> tuple:
+    """The displacement of X along n over the pitch, and its gradient with respect to the successor's twist."""
+    return n.dot(X.r) * (1.0 / pitch), Force(Vector3.zero(), (X.E @ n) * (1.0 / pitch))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RackAndPinion(Joint):
     """The pinion turns by q about z while its center travels radius * q along the x axis of the rack (predecessor).
@@ -404,6 +435,14 @@ class RackAndPinion(Joint):
         delta = [u.y, -u.x, X.r.y, X.r.z, travel]
         T = (Force(x, zero), Force(y, zero), Force(zero, X.E @ y), Force(zero, u), Force(z * -self.radius, X.E @ x))
         return delta, T
+
+    @property
+    def wraps(self):
+        return self.radius == 0.0
+
+    def loop_coordinate(self, X):
+        x, y = Vector3.unit(0), Vector3.unit(1)
+        return angle_about(X, x, y) if self.radius == 0.0 else travel_along(X, x, self.radius)
 
     @classmethod
     def examples(cls, rng):

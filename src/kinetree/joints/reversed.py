@@ -67,6 +67,10 @@ class Reversed(SameCoordinates, Joint):
         delta, T = self.joint.implicit(X.inverse())
         return delta, tuple(-(X @ force) for force in T)
 
+    def loop_coordinate(self, X):
+        q, W = self.joint.loop_coordinate(X.inverse())
+        return q, -(X @ W)
+
     def canonical(self):
         R, joint = self.joint.canonical()
         return R, self if joint is self.joint else Reversed(joint)
@@ -77,7 +81,7 @@ class Reversed(SameCoordinates, Joint):
         return iter(())
 
 
-of_the_joint(Reversed, "regroupable", "time_dependent", "rheonomic")
+of_the_joint(Reversed, "regroupable", "time_dependent", "rheonomic", "wraps")
 
 
 def reversed_joint(joint: Joint) -> Joint:

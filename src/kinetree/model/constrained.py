@@ -69,3 +69,15 @@ class Constrained:
             found = found()
         self._set(_independent_velocities=found)
         return found
+
+    def is_loop(self, joint: str | int) -> bool:
+        """Whether a name is that of a loop joint that is held."""
+        return isinstance(joint, str) and joint in self._loop_numbers and joint not in self._joint_numbers
+
+    def loop_joint(self, name: str):
+        """The loop joint of this name, over the numbers of this tree."""
+        return self.constraints[self._loop_numbers[name]]
+
+    def loop_joints(self) -> list[tuple]:
+        """The loop joints that are held, by name."""
+        return [(name, self.constraints[k]) for name, k in self._loop_numbers.items()]

@@ -363,9 +363,14 @@ class Equipment:
 
     @property
     def unsupported(self) -> tuple[str, ...]:
-        """Names of the items whose forces the dynamics do not compute yet."""
-        active = [each for each in (*self.loops, *self.equalities) if each.active]
+        """Names of the items besides loop joints whose forces the dynamics do not compute yet."""
+        active = [each for each in self.equalities if each.active]
         return tuple(map(str, (*active, *(each for each in (*self.tendons, *self.actuators) if each.forces))))
+
+    @property
+    def acting(self) -> tuple[str, ...]:
+        """Names of the items that exert forces."""
+        return (*(str(loop) for loop in self.loops if loop.active), *self.unsupported)
 
     def without_forces(self, *kinds: str) -> Equipment:
         """The part without unsupported items, of these kinds or all; lengths of tendons, motors and keyframes remain.

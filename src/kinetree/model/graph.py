@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from kinetree.errors import TopologyError, UnsupportedError, closest, unknown_name
+from kinetree.model.loop_joints import named_loops
 from kinetree.model.spanning import Numbering, SpanningTree
 from kinetree.model.topology import Groups
 
@@ -419,16 +420,6 @@ def violations(
             "base to one of its bodies"
         )
     return found
-
-
-def named_loops(model) -> dict[str, object]:
-    """The active loop joints of a model by names that differ from those of its tree joints."""
-    names: dict[str, object] = {}
-    for k, loop in enumerate(model.loops):
-        if loop.active:
-            clash = not loop.name or loop.name in model.joint_names
-            names[f"loop {k}" if clash else loop.name] = loop
-    return names
 
 
 def _arc(entry) -> Arc:

@@ -9,8 +9,10 @@ import numpy as np
 
 from kinetree.errors import DuplicateNameError, ModelError
 from kinetree.forces.contract import ForceElement, JointForce, present
+from kinetree.forces.motor import Motor
 from kinetree.forces.registry import JOINT_FORCES, check_force
 from kinetree.model import validation as check
+from kinetree.model.loop_joints import check_coordinate, named_loops
 
 
 def joint_forces(tree, structure=None) -> tuple[tuple[JointForce, ...], ...]:
@@ -60,6 +62,9 @@ def entered_forces(model, forces: Sequence[ForceElement], arrays: Mapping[str, n
 
 def _check_element(model, force: ForceElement) -> None:
     for joint in force.joints:
+        if model.is_loop(joint) and not force.commanded:
+            check_coordinate(named_loops(model)[joint].joint)
+            continue
         i = model.joint(joint)
         if force.commanded and model.joints[i].nv != 1:
             raise ModelError(
@@ -79,7 +84,7 @@ def _check_element(model, force: ForceElement) -> None:
                 f"force element {force.name!r}: {number} is {x!r}, expected a number, text, or a tuple of numbers",
                 found=x,
             )
-        if not force.commanded:  # motors may be unlimited
+        if not isinstance(force, Motor):  # which may be unlimited
             check.check_finite(f"force element {force.name!r}: {number}", float(x))
 
 

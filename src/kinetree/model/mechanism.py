@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from kinetree.arguments import a_name, a_truth_value, a_word, checked, of_kind, several
 from kinetree.errors import ModelError, TopologyError, unknown_name
-from kinetree.forces.registry import JOINT_FORCES
 from kinetree.joints import Joint, Reversed
 from kinetree.joints.reversed import reversed_joint
+from kinetree.model import loop_joints
 from kinetree.model import validation as check
 from kinetree.model.assembly import JOINT_DATA, WORLD, AddedBody
 from kinetree.model.builder import Builder, ModelBuilder, a_geometry, as_transform, joint_data
@@ -20,11 +20,6 @@ from kinetree.model.parts import Geometry, two_named
 from kinetree.model.spanning import SpanningTree
 from kinetree.spatial import Inertia, Transform
 
-LOOP_DATA = (
-    *(parameter.name for kind in JOINT_FORCES if not kind.beyond_limits for parameter in kind.parameters),
-    "lower",
-    "upper",
-)
 ACTUATOR_LIMITS = ("velocity_limit", "effort_limit")  # no physics of the mechanism
 
 
@@ -59,7 +54,7 @@ class Link:
     @property
     def only_in_tree(self) -> tuple[str, ...]:
         """Its data that a loop joint cannot have."""
-        possible = (*LOOP_DATA, *ACTUATOR_LIMITS) if self.joint.nv == 1 else ACTUATOR_LIMITS
+        possible = (*loop_joints.DATA, *ACTUATOR_LIMITS) if self.joint.nv == 1 else ACTUATOR_LIMITS
         return tuple(what for what in self.data if what not in possible)
 
     def as_loop(self) -> LoopJoint:
@@ -77,7 +72,7 @@ class Link:
                 f"(keep=[{self.name!r}]), or take them away",
                 joint=self.name,
             )
-        data = {what: float(value.ravel()[0]) for what, value in self.data.items() if what in LOOP_DATA}
+        data = {what: float(value.ravel()[0]) for what, value in self.data.items() if what in loop_joints.DATA}
         return LoopJoint(self.name, self.joint, self.predecessor, self.successor, self.X_P, self.X_S, **data)
 
     def straight(self) -> Link:

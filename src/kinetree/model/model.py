@@ -23,6 +23,7 @@ from kinetree.model.equipment import Actuator, Equality, Equipment, LoopJoint, R
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_arrays import JointArrays
 from kinetree.model.joint_forces import check_number_names, joint_forces
+from kinetree.model.loop_joints import check_loops, forces_in_loops, loop_numbers, with_forces, without_forces
 from kinetree.model.numbers import VELOCITY_ARRAYS, Numbers, ScalarModel, numbers_of, snapped_inertia
 from kinetree.model.parts import Frame, Geometry, Report
 from kinetree.model.ranges import drawn, position_ranges
@@ -97,8 +98,8 @@ class Model(JointArrays):
         Whether joints depend on time: then algorithms take the time as their last input, ``kt.aba(model, q, v, tau,
         t)``, and work on ``model.at(t)``.
     unsupported : tuple of str
-        Features of the model that the complete dynamics do not compute yet, so that they raise: loop joints,
-        equalities, tendons with forces, and actuators that exert a force without a control.
+        Features of the model that the complete dynamics do not compute yet, so that they raise: loop joints of kinds
+        without an implicit form, equalities, tendons with forces, and actuators that exert a force without a control.
     functions : dict
         Compiled functions of this model; filled on use.
 
@@ -140,7 +141,7 @@ class Model(JointArrays):
     __slots__ = (
         "X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
         "rotors", "equipment", "report", "source", "source_options", "accept_impossible_inertia", "functions",
-        "joint_forces", "elements", "_reframed", "_numbers", "__weakref__",
+        "joint_forces", "elements", "loop_forces", "_reframed", "_numbers", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -175,10 +176,15 @@ class Model(JointArrays):
             joints=(None, *joints[1:]), frames=construction.all_frames(tuple(body_names), frames), welded=welded or {},
         )  # fmt: skip
         check.check_names("frame", [frame.name for frame in self.frames], name)
-        loops = [c for c in constraints if isinstance(c, LoopJoint)]
-        if loops:
-            equipment = replace(equipment, loops=(*equipment.loops, *loops))
+        loops = [*equipment.loops, *(c for c in constraints if isinstance(c, LoopJoint))]
+        loops, forces = with_forces(loops, forces)
+        others = [c for c in constraints if not isinstance(c, LoopJoint)]
+        self._set(equipment=replace(equipment, loops=loops))
+        closed = () if self.time_dependent else tuple(loop for loop in loops if loop.has_rows)
+        self._set(_loop_numbers=loop_numbers(self, closed, len(others)))
+        equipment = self.equipment
         check_equipment(self, equipment)
+        check_loops(self)
 
         arrays, elements = construction.checked_arrays(self, forces, parameters)
         inertias = tuple(snapped_inertia(body) for body in I)
@@ -187,7 +193,6 @@ class Model(JointArrays):
             I=inertias,
             gravity=construction.checked_gravity(name, gravity),
             geometry=construction.checked_geometry(name, geometry, len(parent)),
-            equipment=equipment,
             report=report if report is not None else Report(),
             source=source,
             source_options=None if source_options is None else MappingProxyType(dict(source_options)),
@@ -198,10 +203,12 @@ class Model(JointArrays):
         self._set(functions={}, _reframed=None, _numbers=None)
         self._set(rotors=checked_rotors(self, rotors, possible=possible))
         self._set(joint_forces=joint_forces(self), elements=elements)
-        others = checked_constraints(self, [c for c in constraints if not isinstance(c, LoopJoint)])
-        closed = () if self.time_dependent else (loop for loop in equipment.loops if loop.has_rows)
-        self._set(constraints=(*others, *closed))
-        self._set(unsupported=(*equipment.unsupported, *(str(c) for c in others if c.row_kind == "cone")))
+        others = checked_constraints(self, others)
+        self._set(constraints=(*others, *closed), loop_forces=())
+        self._set(loop_forces=forces_in_loops(self))
+        open_loops = (str(loop) for loop in loops if loop.active and loop not in closed)
+        cones = (str(c) for c in others if c.row_kind == "cone")
+        self._set(unsupported=(*open_loops, *equipment.unsupported, *cones))
         check_number_names(self)
         check.check_moving_inertia(self)
 
@@ -380,8 +387,11 @@ class Model(JointArrays):
         arguments = self._arguments()
         if "forces" in changes:
             arguments = {what: value for what, value in arguments.items() if what not in PARAMETERS}
+            bare = tuple(without_forces(loop) if loop.active else loop for loop in self.loops)
+            arguments["equipment"] = replace(self.equipment, loops=bare)
         if "constraints" in changes and "equipment" not in changes:
-            changes["equipment"] = replace(self.equipment, loops=tuple(x for x in self.loops if not x.has_rows))
+            equipment = arguments["equipment"]
+            changes["equipment"] = replace(equipment, loops=tuple(x for x in equipment.loops if not x.has_rows))
         return Model(**{**arguments, **changes})
 
     def with_constraints(self, *constraints: Constraint) -> Model:
@@ -421,8 +431,10 @@ class Model(JointArrays):
         return self.replace(forces=(*self.forces, *forces))
 
     def without_limits(self) -> Model:
-        """A copy whose joints have no position limits and no stops."""
-        return self.replace(lower=-np.inf, upper=np.inf, limit_stiffness=0.0, limit_damping=0.0)
+        """A copy whose joints, those of loops too, have no position limits and no stops."""
+        none = {"lower": -np.inf, "upper": np.inf, "limit_stiffness": 0.0, "limit_damping": 0.0}
+        loops = tuple(replace(loop, **none) for loop in self.loops)
+        return self.replace(**none, equipment=replace(self.equipment, loops=loops))
 
     def without_unsupported(self, *kinds: str) -> Model:
         """A copy without the features that the complete dynamics do not compute.
@@ -539,7 +551,7 @@ class Model(JointArrays):
         rotations = tuple(tuple(x for row in X.E.matrix.rows for x in row) for X in self.X_T)
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
-        forces = tuple(element.structure() for element in self.elements)
+        forces = tuple(element.structure() for element in (*self.elements, *self.loop_forces))
         own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_user)
         return (
             ("dimension", self.algebra.dimension),

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError
-from itertools import accumulate, pairwise
 from types import MappingProxyType
 
 import numpy as np
 
-from kinetree.arguments import a_name, whole
+from kinetree.arguments import whole
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
-from kinetree.forces.contract import ForceElement, present
 from kinetree.model import topology
 from kinetree.model.constrained import Constrained
+from kinetree.model.force_parts import ForceParts
 from kinetree.model.parts import INERTIA_NAMES, Frame
 from kinetree.spatial import Transform
 from kinetree.spatial.algebra import SPATIAL
 
 
-class Tree(topology.Rooted, Constrained):
+class Tree(ForceParts, topology.Rooted, Constrained):
     """Bodies, joints and frames, numbered: body 0 is the world, joint i connects body i to its parent."""
 
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
         "_limited", "unsupported", "X_user", "time_dependent", "_clock", "algebra", "_independent_rows",
-        "_independent_velocities",
+        "_independent_velocities", "_loop_numbers",
     )  # fmt: skip
-    NUMBERED = ("rotors", "joint_forces", "elements")  # parts with numbers of their own
-    NAMED = ("rotors", "elements")  # those whose numbers are found by the name of the part
+    NUMBERED = ("rotors", "joint_forces", "elements", "loop_forces")  # parts with numbers of their own
+    NAMED = ("rotors", "elements", "loop_forces")  # those whose numbers are found by the name of the part
     __slots__ = STRUCTURE
     name: str
     body_names: tuple[str, ...]
@@ -104,6 +103,7 @@ class Tree(topology.Rooted, Constrained):
             algebra=SPATIAL,
             _independent_rows=None,
             _independent_velocities=None,
+            _loop_numbers=MappingProxyType({}),
         )
 
     @property
@@ -417,134 +417,3 @@ class Tree(topology.Rooted, Constrained):
                 joint=self.joint_name(i),
             )
         return self.v_slice[i].start
-
-    # Forces and limits ----------------------------------------------------------------------------------------------
-
-    @property
-    def forces(self) -> tuple[ForceElement, ...]:
-        """The force elements: those of the joints, joint by joint, then all others, `elements`."""
-        return (*(force for at_joint in self.joint_forces for force in at_joint), *self.elements)
-
-    @property
-    def nx(self) -> int:
-        """Number of internal states of force elements."""
-        return sum(len(element.states) for element in self.elements)
-
-    @property
-    def nu(self) -> int:
-        """Number of inputs of force elements."""
-        return sum(len(element.inputs) for element in self.elements)
-
-    @property
-    def nw(self) -> int:
-        """Number of velocities and internal states, which integrators join."""
-        return self.nv + self.nx
-
-    def initial_internal(self) -> list:
-        """The internal states where none are given."""
-        return [x for element in self.elements for x in element.initial_state()]
-
-    @property
-    def state_names(self) -> tuple[str, ...]:
-        """Names of the internal states x, as "biceps.activation"."""
-        return tuple(f"{element.name}.{name}" for element in self.elements for name in element.states)
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs u of force elements, as "biceps.excitation"."""
-        return tuple(f"{element.name}.{name}" for element in self.elements for name in element.inputs)
-
-    def x_index(self, force: str) -> slice:
-        """The entries of x that belong to a force element, by name: ``x[..., model.x_index("biceps")]``.
-
-        Parameters
-        ----------
-        force : str
-
-        Returns
-        -------
-        slice
-            Of the last axis of x, shape (..., nx).
-
-        Raises
-        ------
-        UnknownNameError
-            The model has no force element of this name.
-        """
-        return self._internal_slices("states")[self._element(force)]
-
-    def u_index(self, force: str) -> slice:
-        """The entries of u that belong to a force element, by name: ``u[..., model.u_index("biceps")] = 0.5``.
-
-        Parameters
-        ----------
-        force : str
-
-        Returns
-        -------
-        slice
-            Of the last axis of u, shape (..., nu).
-
-        Raises
-        ------
-        UnknownNameError
-            The model has no force element of this name.
-        """
-        return self._internal_slices("inputs")[self._element(force)]
-
-    def _element(self, force: str) -> int:
-        a_name("force", force)
-        names = [element.name for element in self.elements]
-        if force not in names:
-            raise unknown_name("force element", force, names, f"model {self.name!r}")
-        return names.index(force)
-
-    def _internal_slices(self, what: str) -> list[slice]:
-        ends = [0, *accumulate(len(getattr(element, what)) for element in self.elements)]
-        return [slice(*each) for each in pairwise(ends)]
-
-    def internal_places(self) -> list[tuple]:
-        """Each of `elements` with its entries of x."""
-        return list(zip(self.elements, self._internal_slices("states"), strict=True))
-
-    def with_internal(self, x=None, u=None) -> list[tuple]:
-        """Each of `elements` with its parts of x and u: by default its initial states, and zero."""
-        return [
-            (
-                element,
-                list(element.initial_state() if x is None else x[x_slice]),
-                [0.0] * len(element.inputs) if u is None else list(u[u_slice]),
-            )
-            for (element, x_slice), u_slice in zip(self.internal_places(), self._internal_slices("inputs"), strict=True)
-        ]
-
-    @property
-    def laws(self) -> tuple[ForceElement, ...]:
-        """The `elements` whose forces depend on positions and velocities."""
-        return tuple(element for element in self.elements if not element.commanded)
-
-    @property
-    def motors(self) -> tuple[ForceElement, ...]:
-        """The `elements` that deliver commanded joint forces."""
-        return tuple(element for element in self.elements if element.commanded)
-
-    def has_limit(self, k: int) -> bool:
-        """Whether velocity coordinate k has a lower or an upper position limit."""
-        return self._limited[_coordinate("has_limit", k, self.nv)]
-
-    def has_stop(self, k: int) -> bool:
-        """Whether an element or a constraint gives the force at the limits of velocity coordinate k."""
-        _coordinate("has_stop", k, self.nv)
-        if any(c.replaces == "limit_stiffness" and k in c.coordinates(self) for c in self.constraints):
-            return True
-        i = next(i for i in range(1, self.nb) if k < self.v_slice[i].stop)
-        m = k - self.v_slice[i].start
-        return any(
-            force.beyond_limits and present(getattr(force, force.parameters[0].name)[m])
-            for force in self.joint_forces[i]
-        )
-
-
-def _coordinate(what: str, k: int, nv: int) -> int:
-    coordinate = "the number of a velocity coordinate: Model.v_index(joint) gives it"
-    return whole(f"{what}: k", k, coordinate, least=0, most=nv - 1)

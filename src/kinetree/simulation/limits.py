@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kinetree.arguments import a_model, an_array, checked
@@ -9,6 +11,7 @@ from kinetree.errors import LimitError, ShapeError
 from kinetree.integrators.events import Event
 from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.events import Events
+from kinetree.state_kinematics import Kinematics
 
 ROUNDING = 1e-9  # [rad or m] so close to a limit, a position is not beyond it
 STOP_TIME_CONSTANT = 0.02  # [s]
@@ -129,9 +132,10 @@ def with_soft_stops(model, q0: np.ndarray):
     the stop comes to rest within a few hundredths of a second and does not bounce. A joint that hits it with velocity v
     passes the limit by v (0.02 s) / e.
     """
+    model, in_loops = _with_stops_in_loops(model, q0)
     bare = [(i, k) for i, _, k in bounded_coordinates(model) if not model.has_stop(k)]
     if not bare:
-        return model, []
+        return model, in_loops
     w = 1.0 / STOP_TIME_CONSTANT
     inertia = np.diagonal(System(model.without_limits()).function("crba")(q0, *time_argument(model, 0.0)))
     stiffness = np.array(model.limit_stiffness, dtype=float)
@@ -144,7 +148,46 @@ def with_soft_stops(model, q0: np.ndarray):
         f"soft stops added at the limits of {joints}: critically damped, time constant {STOP_TIME_CONSTANT:g} s, "
         f"stiffness {_ranges(model, bare, stiffness)} (each in trajectory.model.limit_stiffness)"
     )
-    return model.replace(limit_stiffness=stiffness, limit_damping=damping), [note]
+    return model.replace(limit_stiffness=stiffness, limit_damping=damping), [*in_loops, note]
+
+
+def needs_stops(model) -> bool:
+    """Whether a joint, or a loop joint, has limits and no stop."""
+    joints = any(not model.has_stop(k) for _, _, k in bounded_coordinates(model))
+    return joints or any(loop.has_limits and not loop.has_stop for _, loop in model.loop_joints())
+
+
+def _with_stops_in_loops(model, q0: np.ndarray):
+    """The model with stops in loop joints, by the same rule: the inertia is that of the closed mechanism along them."""
+    bare = {name: loop for name, loop in model.loop_joints() if loop.has_limits and not loop.has_stop}
+    if not bare:
+        return model, []
+    M = System(model.without_limits()).function("crba")(q0, *time_argument(model, 0.0))
+    kin, w, stopped, found = Kinematics(model, q0.tolist()), 1.0 / STOP_TIME_CONSTANT, {}, []
+    held = [row for c in model.constraints if c.row_kind == "equality" for row in c.rows(kin)]
+    free = _null_space(_dense(model, held))
+    for name, loop in bare.items():
+        row = _dense(model, [kin.row(name)])[0] @ free
+        inertia = 1.0 / max(row @ np.linalg.solve(free.T @ M @ free, row), 1.0 / M.diagonal().max())
+        stopped[id(loop)] = replace(loop, limit_stiffness=inertia * w**2, limit_damping=2.0 * inertia * w)
+        found.append(f"{name} ({inertia * w**2:.4g})")
+    loops = tuple(stopped.get(id(loop), loop) for loop in model.loops)
+    note = f"soft stops added at the limits of loop joints, with their stiffness: {', '.join(found)}"
+    return model.replace(equipment=replace(model.equipment, loops=loops)), [note]
+
+
+def _dense(model, rows) -> np.ndarray:
+    """Rows that are given by their entries, as a matrix."""
+    dense = np.zeros((len(rows), model.nv))
+    for n, row in enumerate(rows):
+        dense[n, list(row)] = list(row.values())
+    return dense
+
+
+def _null_space(G: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the velocities that the rows allow."""
+    _, sizes, V = np.linalg.svd(G)
+    return V[np.count_nonzero(sizes > 1e-9 * max(sizes, default=0.0)) :].T
 
 
 def _ranges(model, bare, stiffness: np.ndarray) -> str:

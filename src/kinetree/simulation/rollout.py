@@ -23,7 +23,7 @@ from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
 from kinetree.simulation.choice import Stiffness, contact_notes
 from kinetree.simulation.initial import initial_state
-from kinetree.simulation.limits import bounded_coordinates, with_soft_stops
+from kinetree.simulation.limits import needs_stops, with_soft_stops
 from kinetree.simulation.memory import check_room
 from kinetree.simulation.options import A_TIME, MOVED, Record, an_option
 from kinetree.simulation.rollout_arrays import (
@@ -493,7 +493,7 @@ def rollout(
 def _with_stops(model):
     """The model with a stop at every limit, the inertia of motors, and their lagging forces as internal states."""
     model = driven_model(model, internal=True)
-    if all(model.has_stop(k) for _, _, k in bounded_coordinates(model)):
+    if not needs_stops(model):
         return model
     q, _, _ = initial_state(model, None, None, None)
     return with_soft_stops(model, q)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from kinetree.model import Model
 from kinetree.surgery.locked_equipment import locked_equipment
 from kinetree.surgery.model_editor import ModelEditor, as_mapping
 from kinetree.surgery.position import CONSISTENT, joint_position
+
+CLOSED = 1e-6  # [m or rad]
 
 
 @checked(model=a_model, joints=some_names)
@@ -62,9 +65,7 @@ def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Mo
         editor.absorb(editor._joint_names[joint], q)
     editor._constraints = [c for c in editor._constraints if c.joints[0] not in positions]
     editor.equipment = locked_equipment(editor.equipment, positions, editor.note)
-    for loop in editor.equipment.loops:
-        if editor.body_of(loop.predecessor) == editor.body_of(loop.successor):
-            editor.note("warning", "lock", f"{loop} now connects two frames of one body")
+    _leave_out_rigid_loops(editor)
     return editor.result()
 
 
@@ -98,6 +99,7 @@ def merge_fixed(model: Model) -> Model:
     for i in fixed:
         editor.absorb(model.body_names[i])
     editor.equipment = locked_equipment(editor.equipment, {model.joint_name(i): () for i in fixed}, editor.note)
+    _leave_out_rigid_loops(editor)
     return editor.result()
 
 
@@ -137,3 +139,18 @@ def _report(editor: ModelEditor, model: Model, joint: str, q: list[float]) -> No
             low, high = model.lower[slot][k], model.upper[slot][k]
             editor.note("warning", "lock", f"joint {joint!r} is locked at {q[k]:.6g}, beyond its limits "
                                           f"[{low:g}, {high:g}]")  # fmt: skip
+
+
+def _leave_out_rigid_loops(editor: ModelEditor) -> None:
+    """Take out active loop joints between two frames of one body; the report has the misfit of those that are open."""
+    left = []
+    for loop in editor.equipment.loops:
+        on = [editor.body_of(name) for name in (loop.predecessor, loop.successor)]
+        if not loop.has_rows or on[0] != on[1]:
+            left.append(loop)
+            continue
+        P, S = (editor.pose_of(name) for name in (loop.predecessor, loop.successor))
+        gap = max(map(abs, loop.joint.implicit(loop.X_S @ S @ (loop.X_P @ P).inverse())[0]), default=0.0)
+        level, state = ("info", "closed") if gap < CLOSED else ("warning", f"open by {gap:.3g} m or rad")
+        editor.note(level, "lock", f"{loop} now connects two frames of one body, {state}: left out")
+    editor.equipment = replace(editor.equipment, loops=tuple(left))

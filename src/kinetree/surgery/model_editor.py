@@ -234,9 +234,11 @@ class ModelEditor(ModelBuilder):
         rest = self.equipment.missing(frames, joints)  # equipment that is not on the removed part alone
         for piece, names in self.equipment.missing(stay_frames, stay_joints).items():
             if piece in rest:
-                level = "dropped" if piece in self.equipment.unsupported else "info"
+                level = "dropped" if piece in self.equipment.acting else "info"
                 self.note(level, "cut", f"{piece}: {_listed(names)} not there any more")
+        before = {loop.name for loop in self.equipment.loops}
         self.equipment = self.equipment.restricted(stay_frames, stay_joints)
+        self._drop_forces("cut", (), before - {loop.name for loop in self.equipment.loops})
 
 
 def _listed(names: Iterable[str], most: int = 6) -> str:

@@ -67,7 +67,7 @@ def rename(
     editor = ModelEditor.of(model)
     owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
              for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
-    owned += [part.name for part in model.named_parts()]
+    owned += [part.name for part in (*model.rotors, *model.elements)]
     others = [frame for frame in editor.frame_names() if frame != WORLD and frame not in editor._bodies]
 
     def new_names(kind: str, names: Iterable[str], changes: Names, unique: bool = True) -> dict[str, str]:
@@ -103,7 +103,8 @@ def rename(
     editor._frames = {frame[name]: (frame[on], X) for name, (on, X) in editor._frames.items()}
     editor._welded = {joint[name]: frame.get(carried, carried) for name, carried in editor._welded.items()}
     editor._constraints = [c.renamed(joint.__getitem__, frame.__getitem__) for c in editor._constraints]
-    editor._forces = [f.renamed(joint.__getitem__, frame.__getitem__, own[f.name]) for f in editor._forces]
+    either = lambda name: joint.get(name, own.get(name, name))  # of the tree, or of a loop  # noqa: E731
+    editor._forces = [f.renamed(either, frame.__getitem__, own.get(f.name)) for f in editor._forces]
     editor._gears = [(joint[j], frame[on], replace(gear, name=own[gear.name])) for j, on, gear in editor._gears]
     editor._world_geometry = labeled(editor._world_geometry)
     editor.equipment = editor.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)

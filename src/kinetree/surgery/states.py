@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
 from kinetree.arguments import a_mapping, a_model, checked
-from kinetree.errors import ModelError, ShapeError, UnknownNameError
+from kinetree.errors import ModelError, ShapeError, UnknownNameError, UnsupportedError
 from kinetree.joints import Free, Joint
 from kinetree.joints.reversed import reversed_joint
 from kinetree.liegroup.se3 import log_se3
 from kinetree.model import Keyframe, LoopJoint, Model
-from kinetree.model.graph import named_loops
+from kinetree.model.loop_joints import named_loops
 from kinetree.model.parts import numeric
 from kinetree.spatial import Motion, Transform
 from kinetree.spatial.rotations import quaternion_from_rotation
@@ -306,12 +307,15 @@ def joint_coordinates(joint: Joint, X: Transform, what: str) -> list[float]:
     Notes
     -----
     Newton's method on the manifold: with the error u = log(X X_J^-1), q moves by the dv for which S dv is nearest to
-    u. It starts at the neutral position, then, where that fails, at random ones.
+    u. It starts at the coordinate of X, or the neutral position, then, where that fails, at random ones.
     """
     rng = np.random.default_rng(0)
-    best, least = joint.neutral(), np.inf
+    start = joint.neutral()
+    with suppress(UnsupportedError):
+        start = [joint.loop_coordinate(X)[0]]
+    best, least = start, np.inf
     for attempt in range(TRIES):
-        q = [float(x) for x in (joint.neutral() if attempt == 0 else joint.random(rng))]
+        q = [float(x) for x in (joint.random(rng) if attempt else start)]
         for _ in range(STEPS):
             error = np.array(list(log_se3(X @ joint.transform(q).inverse())), dtype=float)
             size = float(np.abs(error).max())

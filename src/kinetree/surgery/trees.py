@@ -12,8 +12,9 @@ from kinetree.errors import ModelError, UnsupportedError
 from kinetree.model import Model
 from kinetree.model.equipment import LoopJoint
 from kinetree.model.gears import gears_of_joint
-from kinetree.model.graph import MechanismGraph, named_loops
-from kinetree.model.mechanism import ACTUATOR_LIMITS, LOOP_DATA, Link, acyclic, is_identity, placed_bodies
+from kinetree.model.graph import MechanismGraph
+from kinetree.model.loop_joints import DATA, named_loops
+from kinetree.model.mechanism import ACTUATOR_LIMITS, Link, acyclic, is_identity, placed_bodies
 from kinetree.model.spanning import SpanningTree
 from kinetree.spatial import Transform
 from kinetree.surgery.model_editor import ModelEditor
@@ -132,7 +133,7 @@ def _links(model: Model) -> dict[str, Link]:
         P, S = model.frame(loop.predecessor), model.frame(loop.successor)
         one = loop.joint.nv == 1
         data = {
-            what: np.array([getattr(loop, what)]) for what in LOOP_DATA
+            what: np.array([getattr(loop, what)]) for what in DATA
             if one and getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default
         }  # fmt: skip
         ends = (model.body_names[P.body], model.body_names[S.body])
@@ -183,6 +184,9 @@ def _forget(editor: ModelEditor, model: Model, closed: list[str], unsupported: s
         for user in users:
             editor.note("dropped", "retree", f"{user}: joint {name!r} closes a loop now")
     editor.equipment = dataclasses.replace(editor.equipment, keyframes=())
+    forces = editor._forces  # whose laws take coordinates of loop joints too
+    editor._forces = [force for force in forces if force.commanded]
     editor._cut_references(frames=(), joints=closed)
+    editor._forces = [force for force in forces if not force.commanded or force in editor._forces]
     for name in closed:
         editor._lock_gears(name, "its joint closes a loop")

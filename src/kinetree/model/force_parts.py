@@ -1,0 +1,146 @@
+"""The force elements and limits of a tree, and the internal states and inputs of the elements."""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+
+from kinetree.arguments import a_name, whole
+from kinetree.errors import unknown_name
+from kinetree.forces.contract import ForceElement, present
+
+
+class ForceParts:
+    """Base of trees with ``joint_forces``, ``elements`` and ``loop_forces``."""
+
+    __slots__ = ()
+
+    @property
+    def forces(self) -> tuple[ForceElement, ...]:
+        """The force elements: those of the joints, joint by joint, all others, `elements`, and those in loop joints."""
+        at_joints = (force for at_joint in self.joint_forces for force in at_joint)
+        return (*at_joints, *self.elements, *self.loop_forces)
+
+    @property
+    def nx(self) -> int:
+        """Number of internal states of force elements."""
+        return sum(len(element.states) for element in self.elements)
+
+    @property
+    def nu(self) -> int:
+        """Number of inputs of force elements."""
+        return sum(len(element.inputs) for element in self.elements)
+
+    @property
+    def nw(self) -> int:
+        """Number of velocities and internal states, which integrators join."""
+        return self.nv + self.nx
+
+    def initial_internal(self) -> list:
+        """The internal states where none are given."""
+        return [x for element in self.elements for x in element.initial_state()]
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the internal states x, as "biceps.activation"."""
+        return tuple(f"{element.name}.{name}" for element in self.elements for name in element.states)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs u of force elements, as "biceps.excitation"."""
+        return tuple(f"{element.name}.{name}" for element in self.elements for name in element.inputs)
+
+    def x_index(self, force: str) -> slice:
+        """The entries of x that belong to a force element, by name: ``x[..., model.x_index("biceps")]``.
+
+        Parameters
+        ----------
+        force : str
+
+        Returns
+        -------
+        slice
+            Of the last axis of x, shape (..., nx).
+
+        Raises
+        ------
+        UnknownNameError
+            The model has no force element of this name.
+        """
+        return self._internal_slices("states")[self._element(force)]
+
+    def u_index(self, force: str) -> slice:
+        """The entries of u that belong to a force element, by name: ``u[..., model.u_index("biceps")] = 0.5``.
+
+        Parameters
+        ----------
+        force : str
+
+        Returns
+        -------
+        slice
+            Of the last axis of u, shape (..., nu).
+
+        Raises
+        ------
+        UnknownNameError
+            The model has no force element of this name.
+        """
+        return self._internal_slices("inputs")[self._element(force)]
+
+    def _element(self, force: str) -> int:
+        a_name("force", force)
+        names = [element.name for element in self.elements]
+        if force not in names:
+            raise unknown_name("force element", force, names, f"model {self.name!r}")
+        return names.index(force)
+
+    def _internal_slices(self, what: str) -> list[slice]:
+        ends = [0, *accumulate(len(getattr(element, what)) for element in self.elements)]
+        return [slice(*each) for each in pairwise(ends)]
+
+    def internal_places(self) -> list[tuple]:
+        """Each of `elements` with its entries of x."""
+        return list(zip(self.elements, self._internal_slices("states"), strict=True))
+
+    def with_internal(self, x=None, u=None) -> list[tuple]:
+        """Each element with its parts of x and u, by default its initial states and zero; last those in loop joints."""
+        found = [
+            (
+                element,
+                list(element.initial_state() if x is None else x[x_slice]),
+                [0.0] * len(element.inputs) if u is None else list(u[u_slice]),
+            )
+            for (element, x_slice), u_slice in zip(self.internal_places(), self._internal_slices("inputs"), strict=True)
+        ]
+        return [*found, *((force, [], []) for force in self.loop_forces)]
+
+    @property
+    def laws(self) -> tuple[ForceElement, ...]:
+        """The `elements` whose forces depend on positions and velocities, and the forces in loop joints."""
+        return (*(element for element in self.elements if not element.commanded), *self.loop_forces)
+
+    @property
+    def motors(self) -> tuple[ForceElement, ...]:
+        """The `elements` that deliver commanded joint forces."""
+        return tuple(element for element in self.elements if element.commanded)
+
+    def has_limit(self, k: int) -> bool:
+        """Whether velocity coordinate k has a lower or an upper position limit."""
+        return self._limited[_coordinate("has_limit", k, self.nv)]
+
+    def has_stop(self, k: int) -> bool:
+        """Whether an element or a constraint gives the force at the limits of velocity coordinate k."""
+        _coordinate("has_stop", k, self.nv)
+        if any(c.replaces == "limit_stiffness" and k in c.coordinates(self) for c in self.constraints):
+            return True
+        i = next(i for i in range(1, self.nb) if k < self.v_slice[i].stop)
+        m = k - self.v_slice[i].start
+        return any(
+            force.beyond_limits and present(getattr(force, force.parameters[0].name)[m])
+            for force in self.joint_forces[i]
+        )
+
+
+def _coordinate(what: str, k: int, nv: int) -> int:
+    coordinate = "the number of a velocity coordinate: Model.v_index(joint) gives it"
+    return whole(f"{what}: k", k, coordinate, least=0, most=nv - 1)

@@ -1,0 +1,103 @@
+"""The loop joints of a model: their names, checks, and the forces in them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+from kinetree.constraints.loop_joint import LoopJoint
+from kinetree.errors import ModelError
+from kinetree.forces.contract import ForceElement
+from kinetree.forces.loop_forces import LoopForce, loop_forces
+from kinetree.forces.registry import PARAMETERS
+from kinetree.joints import Joint
+from kinetree.spatial import Transform
+
+DATA = (*PARAMETERS, "lower", "upper")  # of loop joints of one freedom
+
+
+def named_loops(model) -> dict[str, LoopJoint]:
+    """The active loop joints of a model by names that differ from those of its tree joints."""
+    names: dict[str, LoopJoint] = {}
+    for k, loop in enumerate(model.loops):
+        if loop.active:
+            clash = not loop.name or loop.name in model.joint_names
+            names[f"loop {k}" if clash else loop.name] = loop
+    return names
+
+
+def loop_numbers(model, closed: Sequence[LoopJoint], first: int) -> dict[str, int]:
+    """Places among ``model.constraints`` of the loop joints that are held, which follow ``first`` others, by name."""
+    held = {id(loop): first + k for k, loop in enumerate(closed)}
+    return {name: held[id(loop)] for name, loop in named_loops(model).items() if id(loop) in held}
+
+
+def forces_in_loops(model) -> tuple[LoopForce, ...]:
+    """The forces of the loop joints that are held."""
+    return tuple(force for name in model._loop_numbers for force in loop_forces(name, model.loop_joint(name)))
+
+
+def with_forces(loops: Sequence[LoopJoint], forces: Sequence[ForceElement]):
+    """Loop joints with the data of the `LoopForce` elements among these forces; and the other forces.
+
+    Raises
+    ------
+    ModelError
+        There is no such loop joint, or it has such a force.
+    """
+    given = [force for force in forces if isinstance(force, LoopForce)]
+    loops = list(loops)
+    for force in given:
+        places = [k for k, loop in enumerate(loops) if force.joint in (loop.name, f"loop {k}")]
+        coefficient = force.law.parameters[0].name
+        if not places or getattr(loops[places[0]], coefficient):
+            fault = f"has {coefficient} already" if places else "is none of the model's loop joints"
+            raise ModelError(f"force element {force.name!r}: {force.joint!r} {fault}", joint=force.joint)
+        loops[places[0]] = dataclasses.replace(loops[places[0]], **force.numbers())
+    return tuple(loops), [force for force in forces if not isinstance(force, LoopForce)]
+
+
+def without_forces(loop: LoopJoint) -> LoopJoint:
+    """The loop joint without springs, friction and stops; limits stay."""
+    defaults: Mapping = LoopJoint.__dataclass_fields__
+    return dataclasses.replace(loop, **{what: defaults[what].default for what in PARAMETERS})
+
+
+def check_loops(model) -> None:
+    """Every active loop joint connects two bodies, and has valid data.
+
+    Raises
+    ------
+    ModelError
+    """
+    for name, loop in named_loops(model).items():
+        where = f"model {model.name!r}, loop joint {name!r}"
+        P, S = model.frame(loop.predecessor), model.frame(loop.successor)
+        if P.body == S.body:
+            raise ModelError(
+                f"{where}: frames {P.name!r} and {S.name!r} are both on body {model.body_names[P.body]!r}, expected "
+                "two bodies. A loop joint closes a chain of joints between two bodies; name the frame of another one",
+                loop=name,
+            )
+        given = [what for what in DATA if getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default]
+        if given and loop.joint.nv != 1:
+            raise ModelError(
+                f"{where} has {', '.join(given)}, which loop joints of one freedom have, and {loop.joint!r} has "
+                f"{loop.joint.nv}; keep it in the tree (kinetree.surgery.retree), or take them away",
+                loop=name,
+            )
+        for what in given:
+            x, parameter = getattr(loop, what), PARAMETERS.get(what)
+            least = 0.0 if parameter is not None and not parameter.position else -math.inf
+            if not (x >= least and (parameter is None or math.isfinite(x))):
+                raise ModelError(f"{where}: {what} is {x!r}, expected a finite number, not negative", loop=name)
+        if loop.lower > loop.upper:
+            raise ModelError(f"{where}: lower {loop.lower:g} is above upper {loop.upper:g}; exchange them", loop=name)
+        if given and loop.has_rows:
+            check_coordinate(loop.joint)
+
+
+def check_coordinate(joint: Joint) -> None:
+    """Raise an error unless a joint has a coordinate over the poses of its frames."""
+    joint.loop_coordinate(Transform.identity())
