@@ -148,7 +148,7 @@ class LoopMotor(Motor):
     Raises
     ------
     ModelError
-        A parameter is out of range, or the motor has a rotor or a lag: these need a joint of the tree.
+        A parameter is out of range, or the motor has an inertia or a lag: these need a joint of the tree.
 
     Notes
     -----
@@ -161,11 +161,11 @@ class LoopMotor(Motor):
 
     def __post_init__(self) -> None:
         Motor.__post_init__(self)
-        for what in ("rotor_inertia", "time_constant"):
+        for what in ("armature", "time_constant"):
             if getattr(self, what):
                 raise ModelError(
                     f"LoopMotor of joint {self.joint!r}: {what} is {getattr(self, what)!r}, expected 0: a motor in a "
-                    "loop joint has no rotor and no lag. Put the joint into the tree by kinetree.surgery.retree, and "
+                    "loop joint has no inertia and no lag. Put the joint into the tree by kinetree.surgery.retree, and "
                     "give it a Motor.",
                     joint=self.joint,
                 )

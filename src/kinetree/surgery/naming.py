@@ -67,7 +67,7 @@ def rename(
     editor = ModelEditor.of(model)
     owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
              for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
-    owned += [part.name for part in (*model.rotors, *model.elements)]
+    owned += [part.name for part in model.named_parts()]
     others = [frame for frame in editor.frame_names() if frame != WORLD and frame not in editor._bodies]
 
     def new_names(kind: str, names: Iterable[str], changes: Names, unique: bool = True) -> dict[str, str]:
