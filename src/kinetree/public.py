@@ -24,7 +24,11 @@ PLACES = {
         "TorqueFamily": "analysis.torque_family", "torque_family": "analysis.torque_family",
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
-    "kinetree.control": {"Delayed": "control.digital", "Sampled": "control.digital", "Sum": "control.digital"},
+    "kinetree.control": {
+        "ComputedTorque": "control.joint_control", "Controller": "control.controller", "Delayed": "control.digital",
+        "JointImpedance": "control.joint_control", "JointReference": "control.reference",
+        "PDGravityCompensation": "control.joint_control", "Sampled": "control.digital", "Sum": "control.digital",
+    },
     "kinetree.dynamics": {
         "ArticulatedBody": "analysis.articulated_handles", "Factorization": "compiler.factorization",
         "articulated_inertia": "analysis.articulated_handles",
@@ -91,6 +95,7 @@ ALGORITHMS = {
         "center_of_mass_jacobian center_of_mass_velocity centroidal_momentum centroidal_momentum_matrix"
     ),
     "kinetree.closed_loops": "closed_loops_project_position closed_loops_project_velocity",
+    "kinetree.control": "computed_torque joint_impedance pd_gravity_compensation tracking_error",
     "kinetree.dynamics": (
         "articulated_factorization articulated_solve coriolis_forces crba_restricted divide_and_conquer elastic_energy "
         "external_forces force_state_rates forward_dynamics_crba hybrid_aba hybrid_crba inertial_forces "

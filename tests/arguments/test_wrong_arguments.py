@@ -47,6 +47,7 @@ MADE = {
 """Results that the library makes, and what is left: no entry of their own; their methods have (`calls_methods`)."""
 TABLES = (
     "calls",
+    "calls_control",
     "calls_values",
     "calls_rest",
     "calls_methods",

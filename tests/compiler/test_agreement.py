@@ -145,6 +145,7 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
         "y": rng.standard_normal((BATCH, model.nb, 6)), "wrenches": rng.standard_normal((BATCH, model.nb, 6)),
         "x": a, "b": tau, "M": M, "L": np.tril(M),
         "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (BATCH, model.nv)),
+        "q_d": q1, "v_d": tau, "a_d": dv, "kp": M, "kd": M, "stiffness": M, "damping": M,
         **factors._asdict(),
     }  # fmt: skip
 

@@ -74,6 +74,7 @@ def inputs_of(model, n=11, seed=3):
         "y": rng.standard_normal((n, model.nb, 6)), "wrenches": rng.standard_normal((n, model.nb, 6)),
         "x": a, "b": tau, "M": M, "L": np.tril(M),
         "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (n, model.nv)),
+        "q_d": q[::-1].copy(), "v_d": tau, "a_d": dv, "kp": M, "kd": M, "stiffness": M, "damping": M,
         **factors._asdict(),
     }  # fmt: skip
 

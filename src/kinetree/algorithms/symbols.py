@@ -87,6 +87,16 @@ ARRAYS = {
         "velocity."),
     "q_coupled": (("nq",), "Joint positions [rad or m], of coupled joints by their masters."),
     "v_coupled": (("nv",), "Joint velocities [rad/s or m/s], of coupled joints by their masters."),
+    # references and gains of control
+    "q_d": (("nq",), "Positions of the reference [rad or m; quaternions unit, (w, x, y, z)]."),
+    "v_d": (("nv",), "Velocities of the reference [rad/s or m/s]."),
+    "a_d": (("nv",), "Accelerations of the reference [rad/s^2 or m/s^2]."),
+    "e": (("nv",), "``difference(q, q_d)`` [rad or m]."),
+    "e_dot": (("nv",), "The rate of e [rad/s or m/s]."),
+    "kp": (("nv", "nv"), "Gain of the position error [1/s^2 where it gives accelerations, N m/rad or N/m]."),
+    "kd": (("nv", "nv"), "Gain of its rate [1/s where it gives accelerations, N m s/rad or N s/m]."),
+    "stiffness": (("nv", "nv"), "Symmetric [N m/rad or N/m]."),
+    "damping": (("nv", "nv"), "Symmetric [N m s/rad or N s/m]."),
     # others
     "c": (("nv",), "``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N]."),
     "g": (("nv",), "Joint forces [N m or N], the gradient of the potential energy along the velocity directions."),

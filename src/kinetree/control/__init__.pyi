@@ -7,12 +7,158 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.control.joint_control import ComputedTorque as ComputedTorque
+from kinetree.control.controller import Controller as Controller
 from kinetree.control.digital import Delayed as Delayed
+from kinetree.control.joint_control import JointImpedance as JointImpedance
+from kinetree.control.reference import JointReference as JointReference
+from kinetree.control.joint_control import PDGravityCompensation as PDGravityCompensation
 from kinetree.control.digital import Sampled as Sampled
 from kinetree.control.digital import Sum as Sum
 
 __all__ = [
+    "ComputedTorque",
+    "Controller",
     "Delayed",
+    "JointImpedance",
+    "JointReference",
+    "PDGravityCompensation",
     "Sampled",
     "Sum",
+    "computed_torque",
+    "joint_impedance",
+    "pd_gravity_compensation",
+    "tracking_error",
 ]
+
+def computed_torque(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, a_d: ArrayLike, kp: ArrayLike, kd: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Joint forces under which the tracking error obeys a linear equation, by inverse dynamics.
+
+    .. math:: \ddot e + K_d \dot e + K_p e = 0
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    q_d : (..., nq) array
+        Positions of the reference [rad or m; quaternions unit, (w, x, y, z)].
+    v_d : (..., nv) array
+        Velocities of the reference [rad/s or m/s].
+    a_d : (..., nv) array
+        Accelerations of the reference [rad/s^2 or m/s^2].
+    kp : (..., nv, nv) array
+        Gain of the position error [1/s^2 where it gives accelerations, N m/rad or N/m].
+    kd : (..., nv, nv) array
+        Gain of its rate [1/s where it gives accelerations, N m s/rad or N s/m].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces to apply [N m or N].
+    """
+
+
+def joint_impedance(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, a_d: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Joint forces that give the joints a stiffness and a damping about a moving reference, with their own inertia.
+
+    .. math:: \tau = \mathrm{ID}(q, v, a_r) - C (v - v_r) + B^T K e + D (v_r - v)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    q_d : (..., nq) array
+        Positions of the reference [rad or m; quaternions unit, (w, x, y, z)].
+    v_d : (..., nv) array
+        Velocities of the reference [rad/s or m/s].
+    a_d : (..., nv) array
+        Accelerations of the reference [rad/s^2 or m/s^2].
+    stiffness : (..., nv, nv) array
+        Symmetric [N m/rad or N/m].
+    damping : (..., nv, nv) array
+        Symmetric [N m s/rad or N s/m].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces to apply [N m or N].
+    """
+
+
+def pd_gravity_compensation(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, kp: ArrayLike, kd: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Joint forces of springs and dampers to a reference, and those that hold the position.
+
+    .. math:: \tau = B^T K_p e + K_d (v_r - v) + \mathrm{ID}(q, 0, 0)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    q_d : (..., nq) array
+        Positions of the reference [rad or m; quaternions unit, (w, x, y, z)].
+    v_d : (..., nv) array
+        Velocities of the reference [rad/s or m/s].
+    kp : (..., nv, nv) array
+        Gain of the position error [1/s^2 where it gives accelerations, N m/rad or N/m].
+    kd : (..., nv, nv) array
+        Gain of its rate [1/s where it gives accelerations, N m s/rad or N s/m].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces to apply [N m or N].
+    """
+
+class _tracking_error(NamedTuple):
+    e: NDArray[Any]
+    e_dot: NDArray[Any]
+
+def tracking_error(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, *, out: Any | None = None) -> _tracking_error:
+    r"""The step from the position to that of a reference, and its rate.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    q_d : (..., nq) array
+        Positions of the reference [rad or m; quaternions unit, (w, x, y, z)].
+    v_d : (..., nv) array
+        Velocities of the reference [rad/s or m/s].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    e : (..., nv) array
+        ``difference(q, q_d)`` [rad or m].
+    e_dot : (..., nv) array
+        The rate of e [rad/s or m/s].
+    """
