@@ -25,9 +25,12 @@ PLACES = {
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.control": {
-        "ComputedTorque": "control.joint_control", "Controller": "control.controller", "Delayed": "control.digital",
+        "ComputedTorque": "control.joint_control", "Controller": "control.controller",
+        "DecoupledControl": "control.decoupled", "Delayed": "control.digital", "Held": "control.two_arms",
         "JointImpedance": "control.joint_control", "JointReference": "control.reference",
+        "LoadPosition": "control.decoupled", "LoadTracking": "control.decoupled",
         "PDGravityCompensation": "control.joint_control", "Sampled": "control.digital", "Sum": "control.digital",
+        "TwoArms": "control.two_arms", "load_difference": "control.decoupled", "load_position": "control.decoupled",
     },
     "kinetree.dynamics": {
         "ArticulatedBody": "analysis.articulated_handles", "Factorization": "compiler.factorization",

@@ -32,6 +32,7 @@ APART = {
 }
 MADE = {
     "closed_loops.TorqueFamily",
+    "control.LoadPosition",
     "dynamics.ArticulatedBody",
     "dynamics.Factorization",
     "compiler.Function",
@@ -53,6 +54,7 @@ TABLES = (
     "calls_methods",
     "calls_engines",
     "calls_closed_loops",
+    "calls_two_arms",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 

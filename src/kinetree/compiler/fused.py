@@ -158,7 +158,7 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
         shared = {name: static[name] for name in spec.static if name in static and name not in own}
         used |= shared.keys()
         chosen = own | shared
-        missing = [name for name in spec.static if name not in chosen]
+        missing = [name for name in spec.static if name not in chosen and name not in CHOSEN]
         if missing:
             raise TypeError(_missing(spec, text, own, missing))
         chosen = {name: canonical(model, name, value, spec.name) for name, value in chosen.items()}

@@ -9,24 +9,38 @@ from kinetree.model.parts import Frame
 
 from kinetree.control.joint_control import ComputedTorque as ComputedTorque
 from kinetree.control.controller import Controller as Controller
+from kinetree.control.decoupled import DecoupledControl as DecoupledControl
 from kinetree.control.digital import Delayed as Delayed
+from kinetree.control.two_arms import Held as Held
 from kinetree.control.joint_control import JointImpedance as JointImpedance
 from kinetree.control.reference import JointReference as JointReference
+from kinetree.control.decoupled import LoadPosition as LoadPosition
+from kinetree.control.decoupled import LoadTracking as LoadTracking
 from kinetree.control.joint_control import PDGravityCompensation as PDGravityCompensation
 from kinetree.control.digital import Sampled as Sampled
 from kinetree.control.digital import Sum as Sum
+from kinetree.control.two_arms import TwoArms as TwoArms
+from kinetree.control.decoupled import load_difference as load_difference
+from kinetree.control.decoupled import load_position as load_position
 
 __all__ = [
     "ComputedTorque",
     "Controller",
+    "DecoupledControl",
     "Delayed",
+    "Held",
     "JointImpedance",
     "JointReference",
+    "LoadPosition",
+    "LoadTracking",
     "PDGravityCompensation",
     "Sampled",
     "Sum",
+    "TwoArms",
     "computed_torque",
     "joint_impedance",
+    "load_difference",
+    "load_position",
     "pd_gravity_compensation",
     "tracking_error",
 ]
