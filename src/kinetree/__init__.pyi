@@ -349,7 +349,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Any | None = 
 
 
 @overload
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"] = "auto", out: Any | None = None) -> NDArray[Any]:
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities"] = "auto", out: Any | None = None) -> NDArray[Any]:
     r"""Accelerations under given actuator forces, with everything in the model.
 
     Parameters
@@ -369,7 +369,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
         ``model.initial_state()``.
     u : (..., nu) array, optional
         Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
-    method : {"auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"}
+    method : {"auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities"}
         Which algorithm; see the notes.
     multipliers : bool
         Whether to give multipliers, too.
@@ -387,7 +387,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
         rows of loops that others imply.
     """
 @overload
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"] = "auto", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities"] = "auto", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _forward_kinematics(NamedTuple):
     R_WB: NDArray[Any]
@@ -535,7 +535,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     weights : (..., nv) array, optional
         Of the squared forces of actuators, positive [1, or 1/(N m)^2 and 1/N^2 where units are to agree].
         Default: 1.
-    actuated : sequence of str, optional
+    actuated : sequence of str or None
         Names of the joints with motors, or labels of velocities. Default: all joints. Each choice is compiled
         separately.
     method : {"rnea", "world", "newton_euler"}

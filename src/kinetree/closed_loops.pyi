@@ -12,10 +12,72 @@ from kinetree.analysis.torque_family import torque_family as torque_family
 
 __all__ = [
     "TorqueFamily",
+    "accelerations",
+    "null_space",
     "project_position",
     "project_velocity",
+    "reduced_bias_forces",
+    "reduced_jacobian",
+    "reduced_mass_matrix",
+    "reduced_regressor",
     "torque_family",
 ]
+
+def accelerations(model: Model, q: ArrayLike, v: ArrayLike, a_independent: ArrayLike, t: ArrayLike | None = None, *, independent: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
+    r"""Accelerations of all joints that keep loops closed, from those of independent ones.
+
+    .. math:: a = G\, \dot y + \dot G\, y + \dot g
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    a_independent : (..., ny) array
+        Accelerations of the independent velocities [rad/s^2 or m/s^2].
+    independent : sequence of str or None
+        Names of joints, or labels of velocities, that determine all others. Default:
+        ``model.independent_velocities()``. Each choice is compiled separately.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    """
+
+
+def null_space(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, independent: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
+    r"""Velocities that all constraints allow, as a linear function of independent ones.
+
+    .. math:: v = G(q)\, y, \qquad K G = 0
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    independent : sequence of str or None
+        Names of joints, or labels of velocities, that determine all others. Default:
+        ``model.independent_velocities()``. Each choice is compiled separately.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    G : (..., nv, ny) array
+        ``v = G y`` of velocities that the constraints allow, y the independent ones [1, m or 1/m].
+    """
+
 
 def project_position(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""The nearest positions in which all loops are closed, in the metric of the mass matrix.
@@ -62,4 +124,121 @@ def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | No
     -------
     v_next : (..., nv) array
         Velocities that obey all constraints at q [rad/s or m/s].
+    """
+
+
+def reduced_bias_forces(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, independent: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
+    r"""Forces along the independent velocities that keep these constant.
+
+    .. math:: G^T (M (\dot G y + \dot g) + c(q, v, f^x))
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    independent : sequence of str or None
+        Names of joints, or labels of velocities, that determine all others. Default:
+        ``model.independent_velocities()``. Each choice is compiled separately.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    h : (..., ny) array
+        ``G^T (M g' + c)``, g' the accelerations of all joints at zero ones of y [N m or N].
+    """
+
+
+def reduced_jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], independent: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
+    r"""Jacobian of a frame with respect to the independent velocities.
+
+    .. math:: V = J\, G\, y
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    frame : str
+        Name of the frame or body.
+    reference : {"local", "world", "local_world_aligned"}
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
+    independent : sequence of str or None
+        Names of joints, or labels of velocities, that determine all others. Default:
+        ``model.independent_velocities()``. Each choice is compiled separately.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    J : (..., 6, ny) array
+        ``J G``, rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints].
+    """
+
+
+def reduced_mass_matrix(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, independent: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
+    r"""Mass matrix of a mechanism with loops in its independent velocities.
+
+    .. math:: G^T M G
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    independent : sequence of str or None
+        Names of joints, or labels of velocities, that determine all others. Default:
+        ``model.independent_velocities()``. Each choice is compiled separately.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    M : (..., ny, ny) array
+        ``G^T M G``, symmetric [kg m^2, kg m or kg].
+    """
+
+
+def reduced_regressor(model: Model, q: ArrayLike, v: ArrayLike, a_independent: ArrayLike, t: ArrayLike | None = None, *, independent: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
+    r"""Forces along the independent velocities as a linear function of the inertial parameters.
+
+    .. math:: G^T Y(q, v, a)\,\pi = G^T (\tau - \mathrm{diag}(\text{armature})\,a)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    a_independent : (..., ny) array
+        Accelerations of the independent velocities [rad/s^2 or m/s^2].
+    independent : sequence of str or None
+        Names of joints, or labels of velocities, that determine all others. Default:
+        ``model.independent_velocities()``. Each choice is compiled separately.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    Y : (..., ny, n_inertial) array
+        One column for each of ``kt.identify.inertial_parameters(model)`` [N m per kg, kg m or kg m^2].
     """

@@ -30,6 +30,9 @@ __all__ = [
     "factorize",
     "force_state_rates",
     "forward_dynamics_crba",
+    "forward_dynamics_null_space",
+    "forward_dynamics_partitioning",
+    "forward_dynamics_pseudovelocities",
     "hybrid_aba",
     "hybrid_crba",
     "inertial_forces",
@@ -260,6 +263,96 @@ def forward_dynamics_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLi
     r"""Forward dynamics of the bare tree by its mass matrix: bias forces, `crba`, and a sparse factorization.
 
     .. math:: M(q)\, a = \tau - c(q, v, f^x)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    """
+
+
+def forward_dynamics_null_space(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Forward dynamics with constraints by the null space of their rows.
+
+    .. math:: G^T M G\, \dot y = G^T (\tau - c - M \dot g), \qquad a = G \dot y + \dot g
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    """
+
+
+def forward_dynamics_partitioning(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Forward dynamics with constraints by coordinate partitioning.
+
+    .. math:: \left(M_{ii} - M_{id} H - H^T (M_{di} - M_{dd} H)\right) \dot y =
+        f_i - H^T f_d - (M_{id} - H^T M_{dd})\, h, \qquad a_d = h - H \dot y
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    """
+
+
+def forward_dynamics_pseudovelocities(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Forward dynamics with constraints in pseudovelocities, along an orthonormal basis of the motions allowed.
+
+    .. math:: \Sigma^T M \Sigma\, \dot\eta = \Sigma^T (\tau - c - M \Gamma k), \qquad
+        a = \Sigma \dot\eta + \Gamma k, \qquad \begin{bmatrix} K \\ B \end{bmatrix}^{-1} =
+        \begin{bmatrix} \Gamma & \Sigma \end{bmatrix}, \quad B = \Sigma^T
 
     Parameters
     ----------

@@ -97,11 +97,16 @@ ALGORITHMS = {
     "kinetree.centroidal": (
         "center_of_mass_jacobian center_of_mass_velocity centroidal_momentum centroidal_momentum_matrix"
     ),
-    "kinetree.closed_loops": "closed_loops_project_position closed_loops_project_velocity",
     "kinetree.control": "computed_torque joint_impedance pd_gravity_compensation tracking_error",
+    "kinetree.closed_loops": (
+        "closed_loops_accelerations closed_loops_null_space closed_loops_project_position "
+        "closed_loops_project_velocity closed_loops_reduced_bias_forces closed_loops_reduced_jacobian "
+        "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor"
+    ),
     "kinetree.dynamics": (
         "articulated_factorization articulated_solve coriolis_forces crba_restricted divide_and_conquer elastic_energy "
-        "external_forces force_state_rates forward_dynamics_crba hybrid_aba hybrid_crba inertial_forces "
+        "external_forces force_state_rates forward_dynamics_crba forward_dynamics_null_space "
+        "forward_dynamics_partitioning forward_dynamics_pseudovelocities hybrid_aba hybrid_crba inertial_forces "
         "inverse_mass_matrix inverse_mass_product joint_wrenches passive_joint_forces prescribed_power "
         "semi_implicit_acceleration"
     ),

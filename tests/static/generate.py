@@ -62,8 +62,9 @@ def index() -> str:
     lines = []
     for module, names in sorted(found.items()):
         wrapped = textwrap.wrap(" ".join(names), 105, drop_whitespace=False)
+        short = len(wrapped) == 1 and len(module) + len(wrapped[0]) < 108
         rows = "\n".join(f'        "{row}"' for row in wrapped)
-        lines.append(f'    "{module}": ' + (f"{rows.strip()}," if len(wrapped) == 1 else f"(\n{rows}\n    ),"))
+        lines.append(f'    "{module}": ' + (f"{rows.strip()}," if short else f"(\n{rows}\n    ),"))
     head = [f'"""Where each algorithm is defined. {BY_HAND}"""', "", "_DEFINED = {", *lines, "}"]
     table = '{name: f"kinetree.{module}" for module, names in _DEFINED.items() for name in names.split()}'
     return "\n".join([*head, f"MODULES = {table}", ""])

@@ -17,6 +17,11 @@ from kinetree.algorithms.constrained import (
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, IN_LOOPS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import force_state_rates, implicit_terms
+from kinetree.algorithms.forward_dynamics_reduced import (
+    forward_dynamics_null_space,
+    forward_dynamics_partitioning,
+    forward_dynamics_pseudovelocities,
+)
 from kinetree.algorithms.loop_inverse_dynamics import shared_with_loops
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
 from kinetree.algorithms.matrices import minus, plus
@@ -27,6 +32,7 @@ from kinetree.errors import UnsupportedError
 from kinetree.state_kinematics import Kinematics
 
 COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
+REDUCED = (forward_dynamics_null_space, forward_dynamics_partitioning, forward_dynamics_pseudovelocities)
 
 
 @algorithm(
@@ -87,6 +93,9 @@ def inverse_dynamics(
         "world": "aba_world",
         "inverse_inertias": "aba_inverse_inertias",
         "implicit_joints": "aba_implicit_joints",
+        "null_space": "forward_dynamics_null_space",
+        "partitioning": "forward_dynamics_partitioning",
+        "pseudovelocities": "forward_dynamics_pseudovelocities",
     },
     symbols={"tau": "Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling."},
     raises="SingularityError UnsupportedError",
@@ -98,7 +107,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     -----
     Source: Featherstone (2008), table 7.1 for the tree, or tables 6.2, 6.3 and 6.5 where these take fewer operations
     (arms of up to 7 joints, trees that branch early), unless ``method`` names an algorithm; with constraints see
-    `kinetree.algorithms.constrained`.
+    `kinetree.algorithms.constrained` ("auto": by multipliers) and `kinetree.algorithms.forward_dynamics_reduced`.
 
     See Also
     --------
@@ -109,10 +118,10 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     force = plus(tau, passive)
     if method is None or (model.constraints and method is forward_dynamics_crba):
         return constrained_accelerations(model, q, v, force, f_ext, model.armature, multipliers=multipliers)
-    if model.constraints:
+    if model.constraints and method not in REDUCED:
         raise UnsupportedError(
-            f"forward_dynamics: model {model.name!r} has constraints ({model.constraints[0]}), which methods 'auto' "
-            "and 'crba' solve for; the other methods are those of trees"
+            f"forward_dynamics: model {model.name!r} has constraints ({model.constraints[0]}), which methods 'auto', "
+            "'crba', 'null_space', 'partitioning' and 'pseudovelocities' solve for; the others are those of trees"
         )
     return method(model, q, v, force, f_ext)
 

@@ -21,11 +21,16 @@ _DEFINED = {
     ),
     "algorithms.force_elements": "force_state_rates",
     "algorithms.force_terms": "coriolis_forces external_forces inertial_forces",
+    "algorithms.forward_dynamics_reduced": (
+        "forward_dynamics_null_space forward_dynamics_partitioning forward_dynamics_pseudovelocities"
+    ),
     "algorithms.frames": "frame_accelerations frame_jacobians frame_poses frame_transforms frame_velocities",
     "algorithms.hybrid": "crba_restricted hybrid_aba hybrid_crba",
     "algorithms.inverse_mass": "inverse_mass_matrix inverse_mass_product",
     "algorithms.jacobian": "jacobian jacobian_rate",
-    "algorithms.jacobian_products": "body_jacobian_product body_jacobian_rate_product body_jacobian_transpose_product",
+    "algorithms.jacobian_products": (
+        "body_jacobian_product body_jacobian_rate_product body_jacobian_transpose_product"
+    ),
     "algorithms.joint_wrenches": "joint_wrenches",
     "algorithms.kinematics": "acceleration body_accelerations body_velocities forward_kinematics pose velocity",
     "algorithms.manifold": "apply_couplings difference integrate normalize q_dot reparameterize tangent_rate",
@@ -34,9 +39,14 @@ _DEFINED = {
         "ltdl_factorize ltdl_solve ltl ltl_factorize ltl_solve symmetric_product"
     ),
     "algorithms.mass_matrix": "mass_matrix",
+    "algorithms.null_space": "closed_loops_accelerations closed_loops_null_space",
     "algorithms.passive": "passive_joint_forces",
     "algorithms.prescribed": "prescribed_power",
     "algorithms.projection": "closed_loops_project_position closed_loops_project_velocity",
+    "algorithms.reduced": (
+        "closed_loops_reduced_bias_forces closed_loops_reduced_jacobian closed_loops_reduced_mass_matrix "
+        "closed_loops_reduced_regressor"
+    ),
     "algorithms.regressor": (
         "generalized_momentum_regressor joint_torque_regressor kinetic_energy_regressor momentum_regressor "
         "potential_energy_regressor"

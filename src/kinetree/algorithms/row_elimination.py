@@ -8,6 +8,7 @@ of K may vanish by chance. Columns with few structural entries come first, which
 from __future__ import annotations
 
 from kinetree.algorithms.matrices import dot, reflection
+from kinetree.algorithms.regularity import require_regular
 from kinetree.spatial.scalar import is_zero, sqrt, where
 
 
@@ -45,6 +46,8 @@ class Triangular:
             self._turn(places[c], c)
             self.rest.remove(places[c][0])
             self.pivots.append((places[c][0], c))
+            row = self.rows[places[c][0]]
+            require_regular(row[c] * row[c], dot(row, row))
 
     def _width(self, places) -> int:
         return sum(not all(vanishes(self.rows[n][k]) for n in places) for k in range(len(self.rows[0])))

@@ -18,6 +18,8 @@ ARRAYS = {
         "Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for rows "
         "of loops that others imply.",
     ),
+    "a_independent": (("ny",), "Accelerations of the independent velocities [rad/s^2 or m/s^2]."),
+    "G": (("nv", "ny"), "``v = G y`` of velocities that the constraints allow, y the independent ones [1, m or 1/m]."),
     "f_ext": (
         ("nb", 6),
         "External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.",
@@ -132,8 +134,17 @@ CHOICES = {
         "Spatial or classical acceleration; ``_offset``: less gravity. See the notes of `body_accelerations`.",
         {},
     ),
+    "independent": (
+        "sequence of str or None",
+        "Names of joints, or labels of velocities, that determine all others. Default: "
+        "``model.independent_velocities()``. Each choice is compiled separately.",
+        {
+            "UnknownNameError, DuplicateNameError": "A name is that of no joint or velocity, or is given twice.",
+            "ConstraintError": "The named velocities are too many or too few, or depend on each other.",
+        },
+    ),
     "actuated": (
-        "sequence of str, optional",
+        "sequence of str or None",
         "Names of the joints with motors, or labels of velocities. Default: all joints. Each choice is compiled "
         "separately.",
         {

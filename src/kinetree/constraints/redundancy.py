@@ -36,7 +36,7 @@ def independent_rows(model) -> tuple[int, ...]:
             kept += numbers
     if not loops:
         return tuple(kept)
-    if model.time_dependent or model.has_given_motions:
+    if model.time_dependent or any(c.time_dependent for c, _ in loops):
         return tuple(range(first))
     rng, names = np.random.default_rng(0), np.array([n for _, numbers in loops for n in numbers])
     samples = [_closed(model, [c for c, _ in loops], SPREAD * (1 + n), rng) for n in range(SAMPLES)]

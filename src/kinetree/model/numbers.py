@@ -195,6 +195,7 @@ class ScalarModel(Tree):
         model.independent_rows()
         smodel = object.__new__(cls)
         smodel._set(**{name: getattr(model, name) for name in (*Tree.STRUCTURE, *ScalarModel.__slots__)})
+        smodel._set(_independent_velocities=model.independent_velocities)
         return smodel
 
     def __repr__(self) -> str:

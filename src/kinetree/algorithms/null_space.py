@@ -1,0 +1,148 @@
+r"""Velocities that constraints allow, by independent ones: ``v = G y + g`` with ``K G = 0``.
+
+Couplings give velocities from others at constant ratios. Of the rows K of loops the dependent columns are eliminated
+(Featherstone, eq. 8.48-8.51), by rotations of rows, so that no pivots are chosen: G exists wherever the independent
+velocities determine the others.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from kinetree.algorithms.constrained import equality_rows, given_accelerations, weighted_row
+from kinetree.algorithms.couplings import coupling_columns, expanded
+from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIONS
+from kinetree.algorithms.matrices import transposed
+from kinetree.algorithms.row_elimination import Triangular
+from kinetree.algorithms.spec import algorithm
+from kinetree.errors import SingularityError
+from kinetree.state_kinematics import Kinematics
+
+
+class NullSpace:
+    """G of one position, and accelerations that satisfy ``K a = k``.
+
+    Parameters
+    ----------
+    model : Model or ScalarModel
+    kin : Kinematics
+    independent : sequence of int, optional
+        Velocity coordinates y, those of ``model.independent_velocities()`` by default.
+    given : dict, optional
+        Accelerations of velocity coordinates that are known.
+
+    Attributes
+    ----------
+    numbers, rows : list
+        As for `ConstrainedSystem`.
+    columns : list
+        Of the couplings; ``place`` are the numbers of the independent ones among them.
+    """
+
+    def __init__(self, model, kin, independent=None, given=None) -> None:
+        self.model, self.given = model, given or {}
+        chosen = model.independent_velocities() if independent is None else independent
+        self.columns = coupling_columns(model)
+        number = {column[0][0]: m for m, column in enumerate(self.columns)}
+        self.place = [number[k] for k in chosen]
+        self.numbers, self.rows, self.k = equality_rows(model, kin, self.given)
+        self.K = [[weighted_row(row, column) for column in self.columns] for row in self.rows]
+
+    @functools.cached_property
+    def triangular(self) -> Triangular:
+        """K, triangular in the dependent columns."""
+        found = Triangular(self.K, [m for m in range(len(self.columns)) if m not in self.place])
+        if found.free or found.rest:
+            raise SingularityError("the independent velocities do not determine the others")
+        return found
+
+    @functools.cached_property
+    def by_column(self) -> list:
+        """The columns of G."""
+        rest, found = [0.0] * len(self.rows), []
+        for m in self.place:
+            y = [1.0 if n == m else 0.0 for n in range(len(self.columns))]
+            found.append(expanded(self.model, self.columns, self.triangular.solved(y, rest)))
+        return found
+
+    @property
+    def G(self) -> list:
+        """G by rows."""
+        return transposed(self.by_column) if self.place else [[] for _ in range(self.model.nv)]
+
+    def accelerations(self, y) -> list:
+        """All accelerations with these of the independent velocities."""
+        x = [0.0] * len(self.columns)
+        for m, y_m in zip(self.place, y, strict=True):
+            x[m] = y_m
+        a = expanded(self.model, self.columns, self.triangular.solved(x, self.triangular.turned(self.k)))
+        for k, a_k in self.given.items():
+            a[k] = a[k] + a_k
+        return a
+
+
+def null_space_at(model, q, v=None, independent=None) -> NullSpace:
+    """The null space of a state; without v for velocities alone."""
+    kin = Kinematics(model, q, v)
+    return NullSpace(model, kin, independent, given_accelerations(model, kin) if v is not None else None)
+
+
+@algorithm(inputs="q", outputs="G", static=("independent",))
+def closed_loops_null_space(model, q, *, independent=None):
+    r"""Velocities that all constraints allow, as a linear function of independent ones.
+
+    .. math:: v = G(q)\, y, \qquad K G = 0
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 8.48-8.51. Differs: dependent velocities are eliminated by rotations of rows
+    instead of a search for pivots, so compiled code has no branches and fails only where y does not determine v. Rows
+    of G at the independent velocities are those of the unit matrix. Prescribed motions add velocities that are not in
+    G.
+    Identity: ``constraint_jacobian(q) @ G = 0``.
+
+    See Also
+    --------
+    closed_loops_reduced_mass_matrix, closed_loops_accelerations
+
+    Examples
+    --------
+    The rates of coupler and rocker of a four-bar for a unit rate of its crank:
+
+    >>> import kinetree as kt
+    >>> model = kt.models.four_bar()
+    >>> kt.closed_loops.null_space(model, model.keyframe("closed")[0], independent=["crank"]).round(6).tolist()
+    [[1.0], [-1.21296], [0.195362]]
+    """
+    return null_space_at(model, q, None, independent).G
+
+
+@algorithm(
+    inputs="q v a_independent",
+    outputs="a",
+    static=("independent",),
+    domains=(UNIT_QUATERNIONS, CONSTRAINTS, CLOSED_LOOPS),
+)
+def closed_loops_accelerations(model, q, v, a_independent, *, independent=None):
+    r"""Accelerations of all joints that keep loops closed, from those of independent ones.
+
+    .. math:: a = G\, \dot y + \dot G\, y + \dot g
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 8.42 and 8.48-8.51. Identity: ``inverse_dynamics`` takes them.
+
+    See Also
+    --------
+    closed_loops_null_space, inverse_dynamics
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> model = kt.models.four_bar()
+    >>> q, v = model.keyframe("closed")
+    >>> a = kt.closed_loops.accelerations(model, q, v, [3.0], independent=["crank"])
+    >>> kt.inverse_dynamics(model, q, v, a, actuated=["crank"]).round(6).tolist()
+    [17.371044, 0.0, 0.0]
+    """
+    return null_space_at(model, q, v, independent).accelerations(a_independent)
