@@ -233,8 +233,8 @@ def test_faults_of_laws_and_data_are_named():
         (lambda kin: kin.point("upper").x, "uses frame 'upper', .* names: lower, world. List its field in frame_f"),
         (lambda kin: kin.coordinate("elbow"), "uses joint 'elbow', which is none of .*: none"),
         (lambda kin: kin.point("lower"), r"phi has 3 entries, expected 1, as count\(model\) of class Odd"),
-        (lambda kin: kin.point("lower", relative_to="lower").x, "row 0 does not depend on any coordinate"),
-        (lambda kin: kin.point("lower").y, "row 0 does not depend on any coordinate"),
+        (lambda kin: kin.point("lower", relative_to="lower").x, "phi does not depend on any coordinate"),
+        (lambda kin: kin.point("lower").y, "phi does not depend on any coordinate"),
     ):
         with pytest.raises(ModelError, match=message):
             arm.with_constraints(Odd(phi))

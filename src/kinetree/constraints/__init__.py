@@ -11,12 +11,15 @@ from kinetree.constraints.polynomial_coupling import PolynomialCoupling
 from kinetree.constraints.position_constraint import PositionConstraint
 from kinetree.constraints.prescribed_motion import PrescribedMotion
 from kinetree.constraints.registry import CONSTRAINTS, register
+from kinetree.constraints.rolling import KnifeEdge, RollingBall, RollingDisk, RollingWheel
 from kinetree.constraints.tendon_length import TendonLength
 from kinetree.constraints.tendon_path import JointTerm, Pulley, ViaPoint
+from kinetree.constraints.velocity_constraint import VelocityConstraint
 from kinetree.state_kinematics import Kinematics
 
 __all__ = [
-    "CONSTRAINTS", "Constraint", "Coupling", "Distance", "HardLimits", "JointTerm", "Kinematics", "LinearCoupling",
-    "Lock", "LoopJoint", "PolynomialCoupling", "PositionConstraint", "PrescribedMotion", "Pulley", "StickingFriction",
-    "TendonLength", "ViaPoint", "register",
+    "CONSTRAINTS", "Constraint", "Coupling", "Distance", "HardLimits", "JointTerm", "Kinematics", "KnifeEdge",
+    "LinearCoupling", "Lock", "LoopJoint", "PolynomialCoupling", "PositionConstraint", "PrescribedMotion", "Pulley",
+    "RollingBall", "RollingDisk", "RollingWheel", "StickingFriction", "TendonLength", "VelocityConstraint", "ViaPoint",
+    "register",
 ]  # fmt: skip

@@ -77,8 +77,12 @@ class Constraint:
         raise NotImplementedError
 
     def residual(self, kin) -> Sequence | None:
-        """phi(q, t), zero where the constraint holds; None for rows that hold velocities alone."""
+        """phi(q, t), zero where the constraint holds, and of rows that hold velocities alone; None if all do."""
         return None
+
+    def position_level(self, model) -> tuple[bool, ...]:
+        """For each row whether it is the rate of its residual; the others hold velocities alone."""
+        return (type(self).residual is not Constraint.residual,) * self.count(model)
 
     def rows(self, kin) -> list[dict]:
         """G: for each row the entries that are not zero, by velocity coordinate."""

@@ -65,7 +65,7 @@ def _closed(model, loops, spread: float, rng) -> tuple[float, np.ndarray, np.nda
     q = _moved(model, model.neutral(), spread * rng.standard_normal(model.nv))
     for _ in range(NEWTON):
         kin = Kinematics(model, q.tolist())
-        phi = np.array([float(x) for c in loops for x in c.residual(kin)])
+        phi = np.array([float(x) for c in loops for x in c.residual(kin) or [0.0] * c.count(model)])
         G = np.zeros((len(phi), model.nv))
         for n, row in enumerate(row for c in loops for row in c.rows(kin)):
             for k, x in row.items():

@@ -13,6 +13,7 @@ from kinetree.constraints.lock import Lock
 from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.constraints.polynomial_coupling import PolynomialCoupling
 from kinetree.constraints.prescribed_motion import PrescribedMotion
+from kinetree.constraints.rolling import KnifeEdge, RollingBall, RollingDisk, RollingWheel
 from kinetree.constraints.tendon_length import TendonLength
 from kinetree.errors import ConstraintError, DuplicateNameError, ModelError
 from kinetree.kinds import enter
@@ -41,7 +42,7 @@ def register(cls: type[Constraint]) -> type[Constraint]:
 
 for _cls in (
     Coupling, LinearCoupling, PolynomialCoupling, Lock, PrescribedMotion, HardLimits, StickingFriction, LoopJoint,
-    Distance, TendonLength,
+    Distance, TendonLength, KnifeEdge, RollingWheel, RollingDisk, RollingBall,
 ):  # fmt: skip
     register(_cls)
 
@@ -63,8 +64,6 @@ def checked_constraints(model, constraints: Sequence[Constraint]) -> tuple[Const
     ------
     ModelError, UnknownNameError, DuplicateNameError, CouplingError
     """
-    if isinstance(constraints, Constraint):
-        constraints = (constraints,)
     constraints = list(constraints)
     for c in constraints:
         check_constraint(f"model {model.name!r}", c)

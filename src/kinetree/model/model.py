@@ -176,6 +176,7 @@ class Model(JointArrays):
             joints=(None, *joints[1:]), frames=construction.all_frames(tuple(body_names), frames), welded=welded or {},
         )  # fmt: skip
         check.check_names("frame", [frame.name for frame in self.frames], name)
+        constraints = (constraints,) if isinstance(constraints, Constraint) else constraints
         loops = [*equipment.loops, *(c for c in constraints if isinstance(c, LoopJoint))]
         loops, forces = with_forces(loops, forces)
         others = [c for c in constraints if not isinstance(c, LoopJoint)]
