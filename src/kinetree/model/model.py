@@ -186,7 +186,6 @@ class Model(JointArrays):
         equipment = self.equipment
         check_equipment(self, equipment)
         check_loops(self)
-
         arrays, elements = construction.checked_arrays(self, forces, parameters)
         inertias = tuple(snapped_inertia(body) for body in I)
         self._set(
