@@ -17,6 +17,7 @@ from kinetree.simulation.options import Record as Record
 from kinetree.simulation.simulation import Simulation as Simulation
 from kinetree.simulation.trajectory import Trajectory as Trajectory
 from kinetree.analysis.accuracy import accuracy as accuracy
+from kinetree.analysis.assemble import assemble as assemble
 from kinetree.compiler.function import compile as compile
 from kinetree.io.dh import dh as dh
 from kinetree.compiler.derivative_functions import differentiate as differentiate
@@ -73,6 +74,7 @@ __all__ = [
     "aba_derivatives",
     "acceleration",
     "accuracy",
+    "assemble",
     "bias_forces",
     "center_of_mass",
     "centroidal",

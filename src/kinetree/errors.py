@@ -60,6 +60,10 @@ class CouplingError(ConstraintError):
     """A state violates a coupling between joints (URDF mimic), or a coupling is malformed."""
 
 
+class AssemblyError(ConstraintError):
+    """No position near a guess closes all loops; ``constraint``, ``gap`` and ``q``, the nearest one, are attributes."""
+
+
 class ModelError(KinetreeError, ValueError):
     """An invalid mechanism; the message names the element, the value and the rule that it breaks."""
 

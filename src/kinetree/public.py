@@ -15,7 +15,7 @@ PLACES = {
         "Checkpoint": "simulation.options", "Event": "integrators.events", "Inputs": "simulation.options",
         "MechanismBuilder": "model.mechanism", "Model": "model.model", "ModelBuilder": "model.builder",
         "Record": "simulation.options", "Simulation": "simulation.simulation", "Trajectory": "simulation.trajectory",
-        "accuracy": "analysis.accuracy", "compile": "compiler.function", "dh": "io.dh",
+        "accuracy": "analysis.accuracy", "assemble": "analysis.assemble", "compile": "compiler.function", "dh": "io.dh",
         "differentiate": "compiler.derivative_functions", "interpreted": "compiler.interpret",
         "lint": "io.lint.lint", "load": "io.load", "rollout": "simulation.rollout", "save": "io.save",
         "simulate": "simulation.simulate", "verify": "verification.verify",

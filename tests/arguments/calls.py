@@ -122,6 +122,7 @@ def table(folder: pathlib.Path) -> dict:
             dict(model=kt.models.pendulum(), states=1, seed=0, fast=True, modified=False, progress=None),
         ),
         "accuracy": (kt.accuracy, dict(model=kt.models.pendulum(), q=None, v=None, a=None, states=1, seed=0, t=0.0)),
+        "assemble": (kt.assemble, dict(model=kt.models.four_bar(), q_guess=np.ones(3), fixed="crank", v=np.zeros(3))),
         "dynamics.articulated_inverse_inertia": (
             kt.dynamics.articulated_inverse_inertia,
             dict(model=m, q=q, handles=["lower"]),

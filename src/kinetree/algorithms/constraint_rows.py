@@ -24,7 +24,21 @@ def constraint_bias(model, q, v):
     return [x for c in model.constraints for x in c.bias(kin)]
 
 
+def constraint_misfit(model, q, v):
+    """phi(q), and the velocities ``G v + g`` of all rows, of constraints that refer to frames; zero of others."""
+    kin, phi, rates = Kinematics(model, q, v), [], []
+    for c in model.constraints:
+        none = [0.0] * c.count(model)
+        loop = c.row_kind == "equality" and bool(c.frames)
+        phi += (loop and c.residual(kin)) or none
+        rates += c.rate(kin) if loop else none
+    return phi, rates
+
+
 _Q, _V = {"q": ("nq",)}, {"v": ("nv",)}
 CONSTRAINT_ERROR = Spec("constraint_error", constraint_error, _Q, {}, {"phi": ("nc",)})
 CONSTRAINT_JACOBIAN = Spec("constraint_jacobian", constraint_jacobian, _Q, {}, {"G": ("nc", "nv")})
+CONSTRAINT_MISFIT = Spec(
+    "constraint_misfit", constraint_misfit, _Q | _V, {}, {"phi": ("nc",), "rates": ("nc",)}
+)
 CONSTRAINT_BIAS = Spec("constraint_bias", constraint_bias, _Q | _V, {}, {"bias": ("nc",)})

@@ -90,7 +90,9 @@ class Constraint:
 
     def rate(self, kin) -> list:
         """``G v + g``: the velocity of each row, zero where the constraint holds."""
-        return [sum((x * kin.v[k] for k, x in row.items()), start=0.0) for row in self.rows(kin)]
+        given = {k: rate for k, (rate, _) in self.given_rates(kin).items()}
+        v = [x - given[k] if k in given else x for k, x in enumerate(kin.v)] if given else kin.v
+        return [sum((x * v[k] for k, x in row.items()), start=0.0) for row in self.rows(kin)]
 
     def bias(self, kin) -> Sequence:
         """The part of the rate of ``G v + g`` without accelerations: ``dG/dt v + dg/dt``."""
@@ -136,9 +138,12 @@ class Constraint:
         residual : float
             [m or rad, and per second].
         """
-        unit = "m or rad" if at == "q" else "m/s or rad/s"
+        unit, repair = {
+            "q": ("m or rad", "kt.assemble(model, q) finds positions that obey all constraints"),
+            "v": ("m/s or rad/s", "kt.closed_loops.project_velocity(model, q, v) gives velocities that do"),
+        }[at]
         return ConstraintError(
-            f"{at} breaks the {self} by {residual:.3g} {unit} (row {n}), expected 0 within 1e-6",
+            f"{at} breaks the {self} by {abs(residual):.3g} {unit} (row {n}), expected 0 within 1e-6; {repair}",
             row=n,
             residual=residual,
         )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from kinetree.constraints.contract import Constraint
-from kinetree.errors import ConstraintError, JointError
+from kinetree.errors import JointError
 from kinetree.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
 from kinetree.spatial import Transform, Vector3
 from kinetree.spatial.scalar import where
@@ -141,13 +141,6 @@ class LoopJoint(Constraint):
         T = self.joint.implicit(motion.X)[1]
         T_dot = self.joint.force_basis_rate(motion.X, motion.velocity)
         return [x.dot(motion.bias) + dx.dot(motion.velocity) for x, dx in zip(T, T_dot, strict=True)]
-
-    def violation(self, at: str, n: int, residual: float) -> ConstraintError:
-        """The error, with the function that finds closed positions."""
-        error = Constraint.violation(self, at, n, residual)  # a class with slots has no super()
-        error.message += "; kinetree.surgery.retree finds closed positions" if at == "q" else ""
-        error.args = (error.message,)
-        return error
 
     def numbers(self) -> dict[str, object]:
         """Offsets of both frames."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, unit_quaternions
+from kinetree.algorithms.domain import CONSTRAINTS, unit_quaternions
+from kinetree.algorithms.projection import has_loops
 from kinetree.errors import LimitError, NonFiniteError, ShapeError, SimulationError
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.system import System
 from kinetree.model.ranges import position_ranges
 from kinetree.model.seeds import generator
+from kinetree.simulation.closed_starts import assembled
 from kinetree.simulation.limits import beyond_stops, check_inside
 
 INITIAL = "initial"  # the keyframe in which readers put the state that a file describes
 
 
-def initial_state(model, q0, v0, seed, hard=()) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def initial_state(model, q0, v0, seed, hard=(), closing: bool = True) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Complete and check the initial state.
 
     Parameters
@@ -31,6 +33,8 @@ def initial_state(model, q0, v0, seed, hard=()) -> tuple[np.ndarray, np.ndarray,
     hard : sequence of int
         Velocity coordinates whose limits are hard: there the state must be inside, elsewhere not farther outside than
         a soft stop may hold a joint.
+    closing : bool
+        Whether loops are closed at a start that nobody gave.
 
     Returns
     -------
@@ -52,7 +56,7 @@ def initial_state(model, q0, v0, seed, hard=()) -> tuple[np.ndarray, np.ndarray,
         q, whose = model.neutral(), "neutral"
         if INITIAL in model.keyframes:
             (q, own_v), whose = model.keyframe(INITIAL), "initial"
-            notes.append(f"starts at the keyframe {INITIAL!r} of the model's file")
+            notes.append(f"starts at the keyframe {INITIAL!r} of the model")
         q, changed = _inside_limits(model, q)
         notes += [f"the {whose} position of joint {name} is outside {of}: it starts {at}" for name, of, at in changed]
     elif isinstance(q0, str):
@@ -64,6 +68,9 @@ def initial_state(model, q0, v0, seed, hard=()) -> tuple[np.ndarray, np.ndarray,
     if chosen and not drawn and model.couplings:
         q_coupled, v_coupled = System(model.without_limits()).function("apply_couplings")(q, v)
         q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
+    if chosen and closing and has_loops(model):
+        q, closed = assembled(model, q, "random" if drawn else whose)
+        notes += closed
     q, v = q + 0.0, v + 0.0  # no -0.0
     what = "the initial position" if chosen else "q0"
     check_inside(model, q, what, only=hard)
@@ -93,11 +100,6 @@ def joined_state(model, v, x0) -> np.ndarray:
             f"simulate: x0[{k}] is {x[k]} ({model.state_names[k]!r}); the initial state must be finite.", index=k
         )
     return np.concatenate((v, x))
-
-
-def check_closed(model, q: np.ndarray, v: np.ndarray, which: str = "the initial state (q0, v0): ") -> None:
-    """Raise an error for a state that violates a loop."""
-    _refuse(model, CLOSED_LOOPS, {"q": q.tolist(), "v": v.tolist()}, which)
 
 
 def _check_domains(model, q: np.ndarray, v: np.ndarray) -> None:

@@ -13,9 +13,10 @@ from kinetree.forces.motor import driven_model
 from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
 from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method, contact_notes, friction_notes, slow_steps
+from kinetree.simulation.closed_starts import closed_start
 from kinetree.simulation.components import Components
 from kinetree.simulation.events import checked_events
-from kinetree.simulation.initial import check_closed, initial_state, joined_state
+from kinetree.simulation.initial import initial_state, joined_state
 from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
 from kinetree.simulation.limits import with_soft_stops
 from kinetree.simulation.loop_forces import requested_loops
@@ -101,7 +102,8 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
     loops = requested_loops(active, method, constraints)
     if loops is not None:
         components = Components((*components.all, loops))
-        check_closed(active, q, v)
+        q, v, changed = closed_start(System(active), q, v, v0 is not None)
+        notes += changed
     refuse_unsupported(active, "aba", computed=remaining_rows(active) if loops else ())
     refuse_internal("simulate", active, method)
     if constraints is not None and not constraints.locks_alone and active.nx + active.nu:

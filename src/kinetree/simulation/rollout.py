@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints
+from kinetree.algorithms.projection import has_loops
 from kinetree.algorithms.spec import Spec
 from kinetree.arguments import a_method, a_model, a_truth_value, checked, number, refuse
 from kinetree.compiler.array_calls import checked_outs, writable_apart
@@ -22,6 +23,7 @@ from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
 from kinetree.simulation.choice import Stiffness, contact_notes
+from kinetree.simulation.closed_starts import check_closed_batch
 from kinetree.simulation.initial import initial_state
 from kinetree.simulation.limits import needs_stops, with_soft_stops
 from kinetree.simulation.memory import check_room
@@ -171,6 +173,8 @@ class Rollout:
         results = self._results(batch, start, steps, every, kind, out)
         if 0 in batch:
             return self._states(results, out)
+        if self.checks and not self._parameters and has_loops(self._base):
+            check_closed_batch(self._base, *start, kind)
         f = self._function(present)
         inputs.insert(1, np.full(1, h, kind))
         if begin is not None:
@@ -495,7 +499,7 @@ def _with_stops(model):
     model = driven_model(model, internal=True)
     if not needs_stops(model):
         return model
-    q, _, _ = initial_state(model, None, None, None)
+    q, _, _ = initial_state(model, None, None, None, closing=False)
     return with_soft_stops(model, q)[0]
 
 

@@ -21,10 +21,10 @@ from kinetree.simulation import step_loop
 from kinetree.simulation.adaptive_loop import AdaptiveLoop
 from kinetree.simulation.channels import internal_channels
 from kinetree.simulation.choice import refuse_endless
+from kinetree.simulation.closed_starts import check_closed
 from kinetree.simulation.components import Step
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.events import Events, interpolated
-from kinetree.simulation.initial import check_closed
 from kinetree.simulation.inputs import BoundInputs
 from kinetree.simulation.joint_constraints import JointConstraints
 from kinetree.simulation.memory import check_room, sample_bytes
@@ -353,7 +353,7 @@ class Simulation:
             return q, v
         q, w = self.system.closed(q, np.concatenate((v, np.zeros(self.model.nx))))
         v = w[: self.model.nv]
-        check_closed(self.model, q, v, "the state after an event: ")
+        check_closed(self.model, q, v, "simulate: the state after an event: ")
         return q, v
 
     def _forces(self):

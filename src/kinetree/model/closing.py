@@ -1,0 +1,189 @@
+"""Positions in which all constraints hold: damped Gauss-Newton steps on the manifold of the positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetree.errors import AssemblyError
+from kinetree.state_kinematics import Kinematics
+
+HELD = 1e-6  # [rad or m] as complete calls take it
+EXACT = 1e-14
+STEPS, TRIES = 80, 24
+LONGEST = 0.7  # [rad, m] of a step
+RANK = 1e-8  # of the largest singular value: smaller ones come from rows that others imply
+NEAREST = 0.1  # [rad, m] the spread of the first random guess; it grows to three times a radian
+
+
+class Closing:
+    """Search for closed positions of a model.
+
+    Parameters
+    ----------
+    model : Model
+    fixed : sequence of str
+        Joints that keep their positions, beside locked ones.
+    limits : bool
+        Whether joints stay within their limits.
+    """
+
+    def __init__(self, model, fixed: Sequence[str] = (), limits: bool = True) -> None:
+        self.model, tree = model, model.at(0.0)
+        self._tree, kin = tree, Kinematics(tree, ())
+        self.fixed = tuple(fixed)
+        held = {k for name in fixed for k in range(*model.v_index(name).indices(model.nv))}
+        self._constraints = []
+        for c in (c for c in model.constraints if c.row_kind == "equality"):
+            if self._residual(c, model.neutral()) is None:
+                held |= {k for k, pairs in c.velocity_map(kin).items() if not pairs}
+            else:
+                self._constraints.append(c)
+        self._free = np.array([k for k in range(model.nv) if k not in held], dtype=int)
+        self._bounded = [
+            (j, k)
+            for i in model.outward() if model.joints[i].nq == model.joints[i].nv
+            for j, k in zip(*(range(s[i].start, s[i].stop) for s in (model.q_slice, model.v_slice)), strict=True)
+            if limits and k not in held and np.isfinite([model.lower[k], model.upper[k]]).any()
+        ]  # fmt: skip
+
+    def _residual(self, c, q):
+        return c.residual(Kinematics(self._tree, q.tolist()))
+
+    def _phi(self, q) -> np.ndarray:
+        kin = Kinematics(self._tree, q.tolist())
+        return np.array([float(x) for c in self._constraints for x in c.residual(kin)])
+
+    def gap(self, q) -> float:
+        """The largest error of position [m or rad]."""
+        return float(np.abs(self._phi(q)).max(initial=0.0))
+
+    def opened(self, q) -> list[tuple[float, object]]:
+        """Constraints that do not hold and their errors of position, the largest one first."""
+        found = [(max(abs(float(x)) for x in self._residual(c, q)), c) for c in self._constraints]
+        return sorted((x for x in found if not x[0] <= HELD), key=lambda x: -x[0])
+
+    def _jacobian(self, q) -> np.ndarray:
+        kin = Kinematics(self._tree, q.tolist())
+        rows = [row for c in self._constraints for row in c.rows(kin)]
+        J = np.zeros((len(rows), self.model.nv))
+        for n, row in enumerate(rows):
+            for k, x in row.items():
+                J[n, k] = float(x)
+        return J[:, self._free]
+
+    def _moved(self, q, step) -> np.ndarray:
+        dv = np.zeros(self.model.nv)
+        dv[self._free] = step
+        q, dv = q.tolist(), dv.tolist()
+        tree = self._tree
+        moved = [
+            x for i in tree.outward()
+            for x in tree.joints[i].normalize(tree.joints[i].integrate(tree.q_of(i, q), tree.v_of(i, dv)))
+        ]  # fmt: skip
+        return self._inside(np.array(moved, dtype=float))
+
+    def _inside(self, q) -> np.ndarray:
+        for j, k in self._bounded:
+            q[j] = min(max(q[j], float(self.model.lower[k])), float(self.model.upper[k]))
+        return q
+
+    def near(self, q) -> np.ndarray:
+        """The position that Gauss-Newton steps reach from a guess: the best one on the way.
+
+        Each step is the shortest that closes the linearized constraints; it is damped where the errors do not fall
+        (Levenberg-Marquardt), and leaves out coordinates at a limit that it would pass.
+        """
+        q = self._inside(np.array(q, dtype=float))
+        phi, damping = self._phi(q), 0.0
+        for _ in range(STEPS):
+            size = np.linalg.norm(phi)
+            if np.abs(phi).max(initial=0.0) < EXACT:
+                break
+            J, at_limit = self._jacobian(q), np.zeros(len(self._free), dtype=bool)
+            for _ in range(2):
+                step = _damped(np.where(at_limit, 0.0, J), phi, damping)
+                at_limit |= self._outward(q, step)
+            step *= min(1.0, LONGEST / max(np.abs(step).max(initial=0.0), 1e-300))
+            trial = self._moved(q, step)
+            phi_trial = self._phi(trial)
+            if np.linalg.norm(phi_trial) < size:
+                q, phi, damping = trial, phi_trial, (0.1 * damping if damping > 1e-6 else 0.0)
+            elif damping > 1e4 or size < HELD:
+                break
+            else:
+                damping = max(8.0 * damping, 1e-3)
+        return q
+
+    def _outward(self, q, step) -> np.ndarray:
+        """Which of the free velocities would leave the limits at which they are."""
+        found = np.zeros(len(self._free), dtype=bool)
+        place = {int(k): n for n, k in enumerate(self._free)}
+        for j, k in self._bounded:
+            n = place[k]
+            low, high = q[j] <= self.model.lower[k], q[j] >= self.model.upper[k]
+            found[n] = (low and step[n] < 0.0) or (high and step[n] > 0.0)
+        return found
+
+    def search(self, q) -> np.ndarray | None:
+        """A closed position, from a guess and then from random positions farther and farther from it; None if none."""
+        rng, guess = np.random.default_rng(0), np.array(q, dtype=float)
+        for n in range(TRIES):
+            start = guess if n == 0 else self._moved(
+                guess, NEAREST * 1.15**n * rng.standard_normal(len(self._free))
+            )  # fmt: skip
+            found = self.near(start)
+            if self.gap(found) <= HELD:
+                return found
+        return None
+
+
+def _damped(J, phi, damping: float) -> np.ndarray:
+    """``-J^T (J J^T + damping s^2)^-1 phi`` with the largest singular value s, of the rank of J."""
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    largest = s[0] if len(s) else 0.0
+    kept = s > RANK * max(largest, 1e-300)
+    weights = np.where(kept, s / (s * s + damping * largest**2 + 1e-300), 0.0)
+    return -Vt.T @ (weights * (U.T @ phi))
+
+
+def usual_position(model) -> np.ndarray:
+    """The keyframe "initial", or else the neutral position."""
+    return model.keyframe("initial")[0] if "initial" in model.keyframes else model.neutral()
+
+
+def closed_position(model, q, fixed: Sequence[str] = ()) -> np.ndarray:
+    """Positions near q in which all constraints hold: with joints inside their limits if there are such.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        A guess [rad or m].
+    fixed : sequence of str
+        Joints that keep their positions.
+
+    Raises
+    ------
+    AssemblyError
+        A constraint stays open.
+    """
+    for limits in (True, False):
+        search = Closing(model, fixed, limits)
+        found = search.search(q)
+        if found is not None:
+            return found
+    nearest = search.near(q)
+    opened = search.opened(nearest)
+    gap, first = opened[0]
+    with_fixed = f" with {', '.join(map(repr, fixed))} where q_guess has it" if fixed else ""
+    others = "".join(f", the {c} by {x:.3g}" for x, c in opened[1:4])
+    raise AssemblyError(
+        f"assemble: model {model.name!r} does not close{with_fixed}: near the guess the {first} stays open by "
+        f"{gap:.3g} m or rad{others}, and {TRIES} positions about it lead to no closed one. Check lengths "
+        f"and placements{', fix fewer joints' if fixed else ''}, or give another q_guess",
+        gap=gap,
+        constraint=first.label,
+        q=nearest,
+    )
