@@ -117,11 +117,12 @@ SMALL = 1e-9  # pivots below this part of their row's largest entry are zero
 LEAST = 1e-3  # of the largest entry of K: rows that are smaller are rounding, and are not scaled up any further
 
 
-def eliminated(K, k, rank=None, independent=None, participating=None) -> ConstraintSolution:
+def eliminated(K, k, rank=None, independent=None, participating=None, small=SMALL, least=LEAST) -> ConstraintSolution:
     """`solve_constraints` of arrays of any floating type."""
     (m, n), dtype = K.shape, np.result_type(K, k)
     scale = np.abs(K).max(axis=1, initial=0.0)
-    scale = np.maximum(scale, LEAST * scale.max(initial=0.0) or 1.0)
+    scale = np.maximum(scale, least * scale.max(initial=0.0) or 1e-300)
+    scale = np.where(scale > 1e-300, scale, 1.0)
     A = np.concatenate([K, k[:, None]], axis=1).astype(dtype) / scale[:, None]
     rows, columns, left = [], [], list(range(m))
     free = [c for c in (range(n) if participating is None else participating) if c not in (independent or ())]
@@ -131,22 +132,21 @@ def eliminated(K, k, rank=None, independent=None, participating=None) -> Constra
             at, c = np.unravel_index(int(np.argmax(size)), size.shape)
         else:
             at, c = int(np.argmax(size[:, 0])), 0
-        if rank is None and size[at, c] < SMALL and independent is None:
+        if rank is None and size[at, c] < small and independent is None:
             break
-        if size[at, c] < SMALL:
+        if size[at, c] < small:
             where = f"column {free[c]} follows from the others" if independent else f"only {len(rows)} pivots"
             raise SingularityError(f"solve_constraints: {where}, so K has no inverse for the dependent entries; "
                                    "expected another choice of independent ones, or a lower rank")  # fmt: skip
         row, column = left.pop(at), free.pop(c)
         rows.append(row)
         columns.append(column)
-        for other in left:  # LU = K_11, and L^-1 K_12, L^-1 k_1 in the other columns
-            A[other] -= A[row] * (A[other, column] / A[row, column])
-            A[other, column] = 0.0
+        # LU = K_11, and L^-1 K_12, L^-1 k_1 in the other columns
+        A[left] -= A[row] * (A[left, column] / A[row, column])[:, None]
+        A[left, column] = 0.0
     for step in reversed(range(len(rows))):  # back-substitution
         A[rows[step]] /= A[rows[step], columns[step]]
-        for other in rows[:step]:
-            A[other] -= A[rows[step]] * A[other, columns[step]]
+        A[rows[:step]] -= A[rows[step]] * A[rows[:step], columns[step]][:, None]
     y = [c for c in range(n) if c not in columns]
     G, g = np.zeros((n, len(y)), dtype), np.zeros(n, dtype)
     G[y, range(len(y))] = 1.0

@@ -29,7 +29,7 @@ class Compared:
         One entry for each state first; the tolerance broadcasts.
     axes : tuple of str
         Indices of the other axes: "v" (velocity coordinates), "q", "body", "frame", "joint", "number" (of the model),
-        or "" for components.
+        "row" (of the constraints), or "" for components.
     note : str
         A remark on the comparison, for any verdict.
     """
@@ -134,6 +134,8 @@ def place(model, axes, index) -> str:
             others.append(f"body {model.body_names[k]!r}")
         elif axis == "number":
             others.append(model.numbers().names[k])
+        elif axis == "row":
+            others.append(f"row {k} of {model.constraint_labels[k]!r}")
         elif axis == "frame":
             others.append(f"frame {model.frames[k].name!r}")
     if joints:

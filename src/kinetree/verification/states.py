@@ -73,6 +73,14 @@ class States:
         part.internal = tuple(x[:n] for x in self.internal)
         return part
 
+    def at(self, q, v) -> States:
+        """As many states with these positions and velocities, and all else the same."""
+        part = object.__new__(States)
+        kept = (k for k in vars(self) if not isinstance(getattr(States, k, None), cached_property))
+        part.__dict__.update({k: getattr(self, k) for k in kept})
+        part._kept, part.q, part.v = {}, q, v
+        return part
+
     def once(self, key, compute):
         """A result that several checks use, computed by the first of them."""
         if key not in self._kept:

@@ -14,6 +14,7 @@ from kinetree.verification import (
     force_checks,
     identities,
     joint_identities,
+    loop_checks,
     methods,
     source,
     variants,
@@ -28,7 +29,7 @@ def all_checks() -> list[Check]:
     """Every line of the table, in its order."""
     return [
         *source.CHECKS, *data_checks.CHECKS, *joint_identities.CHECKS, *methods.checks(), *identities.CHECKS,
-        *force_checks.CHECKS, *derivative_methods.CHECKS, *variants.CHECKS, *engines.CHECKS,
+        *force_checks.CHECKS, *loop_checks.checks(), *derivative_methods.CHECKS, *variants.CHECKS, *engines.CHECKS,
     ]  # fmt: skip
 
 

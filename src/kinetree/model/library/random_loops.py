@@ -13,6 +13,7 @@ from kinetree.constraints import LoopJoint
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.joints import Cylindrical, Fixed, Joint, Prismatic, Reversed, Revolute, Spherical, Universal, examples
 from kinetree.model.builder import WORLD, ModelBuilder
+from kinetree.model.equipment import Equipment, Keyframe
 from kinetree.model.library.trees import random_inertia, random_rotation, random_tree
 from kinetree.model.model import Model
 from kinetree.model.parts import transform_of_pose
@@ -30,6 +31,7 @@ class ClosedMechanism(NamedTuple):
     Attributes
     ----------
     model : Model
+        Its keyframe "closed" has q.
     q : (nq,) array
         A position at which all loops are closed to rounding [rad or m].
     v : (nv,) array
@@ -135,7 +137,10 @@ def _closed(model, pool, loops: int, rng, family: str) -> ClosedMechanism | None
             G, rank, joints = both, rank + own, [*joints, candidate]
         if len(joints) == loops:
             N = _null_space(G)
-            return ClosedMechanism(model.with_constraints(*joints), q, N @ (N.T @ rng.standard_normal(model.nv)))
+            places = {model.joint_name(i): tuple(model.q_of(i, q.tolist())) for i in model.outward()}
+            key = Keyframe("closed", {name: q_i for name, q_i in places.items() if q_i})
+            model = model.replace(equipment=Equipment(keyframes=(key,))).with_constraints(*joints)
+            return ClosedMechanism(model, q, N @ (N.T @ rng.standard_normal(model.nv)))
     return None
 
 
