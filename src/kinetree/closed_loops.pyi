@@ -8,11 +8,13 @@ from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
 from kinetree.analysis.torque_family import TorqueFamily as TorqueFamily
+from kinetree.analysis.mobility import mobility as mobility
 from kinetree.analysis.torque_family import torque_family as torque_family
 
 __all__ = [
     "TorqueFamily",
     "accelerations",
+    "mobility",
     "null_space",
     "project_position",
     "project_velocity",

@@ -14,6 +14,7 @@ def table(folder: pathlib.Path) -> dict:
     bar = kt.models.four_bar()
     q, still = bar.keyframe("closed")[0], np.zeros(3)
     return {
+        "closed_loops.mobility": (kt.closed_loops.mobility, dict(model=bar, q=q, actuated=["crank"], t=0.0)),
         "closed_loops.torque_family": (
             kt.closed_loops.torque_family,
             dict(model=bar, q=q, v=still, a=still, actuated=["crank"], weights=np.ones(3), f_ext=None),

@@ -22,6 +22,7 @@ BASES = {
     "compare": ["{folder}/run.npz", "{folder}/run.npz"],
     "lint": ["cart_pole"],
     "accuracy": ["cart_pole", "--states", "1"],
+    "mobility": ["cart_pole"],
     "verify": ["cart_pole", "--states", "1", "--fast", "--quiet"],
     "convert": ["cart_pole", "{folder}/out.urdf", "--quiet"],
     "dh": ["arm7", "--tip", "tool"],

@@ -134,7 +134,7 @@ CASES = [
     *(
         Case(f"kinetree {name}", "--density", lambda: ("load_urdf", "has the case"),
              lambda n=name, w=words: command(n, "cart_pole", *w, "--density", 5), "density .* inertia_from")
-        for name, words in (("info", ()), ("simulate", ()), ("accuracy", ()), ("verify", ()), ("convert", ("x.urdf",)),
+        for name, words in (("info", ()), ("simulate", ()), ("accuracy", ()), ("mobility", ()), ("verify", ()), ("convert", ("x.urdf",)),
                             ("codegen", ("-f", "crba", "-o", "x")))
     ),
     *(

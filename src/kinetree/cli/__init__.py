@@ -1,5 +1,5 @@
-"""The command line: ``kinetree info``, ``simulate``, ``compare``, ``lint``, ``accuracy``, ``convert``, ``dh``,
-``codegen``, ``cache``, ``robots``, ``joints``.
+"""The command line: ``kinetree info``, ``simulate``, ``compare``, ``lint``, ``accuracy``, ``mobility``, ``convert``,
+``dh``, ``codegen``, ``cache``, ``robots``, ``joints``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -343,6 +343,24 @@ def accuracy(
         typer.echo(report.to_json(indent=2))
     else:
         _print_rows(list(report.rows()))
+
+
+@command
+def mobility(
+    load: Load,
+    robot: Robot,
+    q: Annotated[str | None, _option('A closed position, such as "0.1 0.2 -1".')] = None,
+    actuated: Annotated[str | None, _option('Joints with motors, such as "hip+knee".')] = None,
+    as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
+) -> None:
+    """Count the freedoms of a robot with closed loops: mobility, redundant constraints, singularity, actuation."""
+    import kinetree as kt
+
+    report = kt.closed_loops.mobility(load(), _numbers(q, "--q"), actuated=actuated)
+    if as_json:
+        typer.echo(report.to_json(indent=2))
+    else:
+        _print_rows(list(report.table()))
 
 
 @command

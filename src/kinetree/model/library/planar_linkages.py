@@ -81,14 +81,19 @@ def four_bar(
     """
     ground, crank, coupler, rocker = positive("four_bar: lengths", lengths, "ground", "crank", "coupler", "rocker")
     m = positive("four_bar: masses", masses, "crank", "coupler", "rocker")
-    joint = _closure("four_bar: closure", closure)
-    b = ModelBuilder("four_bar", gravity=direction("four_bar: gravity", gravity))
-    add_rod(b, "crank", WORLD, Revolute(), None, crank, m[0])
-    add_rod(b, "coupler", "crank", Revolute(), at(crank), coupler, m[1])
-    add_rod(b, "rocker", WORLD, Revolute(), at(ground), rocker, m[2])
     tip = crank * math.cos(angle), crank * math.sin(angle)
     slope, turn = triangle("four_bar: angle", angle, tip, (ground, 0.0), coupler, rocker, -1.0 if crossed else 1.0)
     q = {"crank": angle, "coupler": slope - angle, "rocker": turn}
+    return _four_bar("four_bar", (ground, crank, coupler, rocker), m, q, closure, gravity)
+
+
+def _four_bar(name: str, lengths, masses, q, closure: str, gravity) -> Model:
+    joint = _closure(f"{name}: closure", closure)
+    b = ModelBuilder(name, gravity=direction(f"{name}: gravity", gravity))
+    ground, crank, coupler, rocker = lengths
+    add_rod(b, "crank", WORLD, Revolute(), None, crank, masses[0])
+    add_rod(b, "coupler", "crank", Revolute(), at(crank), coupler, masses[1])
+    add_rod(b, "rocker", WORLD, Revolute(), at(ground), rocker, masses[2])
     return _shaped(closed(b, q, [LoopJoint("closure", joint, "coupler_tip", "rocker_tip")]), closure)
 
 
@@ -97,12 +102,13 @@ def triangle(what: str, given, A, D, first: float, second: float, side: float) -
     x, y = D[0] - A[0], D[1] - A[1]
     L = math.hypot(x, y)
     missing = max(L - first - second, abs(first - second) - L)
-    if missing > 0.0 or L == 0.0:
+    if missing > 1e-12 * L or L == 0.0:
         refuse(
             what, given, f"one at which the loop closes: rods of {first:g} m and {second:g} m do not span {L:.4g} m, "
             f"by {missing:.3g} m"
         )  # fmt: skip
-    slope = math.atan2(y, x) + side * math.acos((first**2 + L**2 - second**2) / (2.0 * first * L))
+    cosine = (first**2 + L**2 - second**2) / (2.0 * first * L)
+    slope = math.atan2(y, x) + side * math.acos(min(1.0, max(-1.0, cosine)))
     tip = first * math.cos(slope) - x, first * math.sin(slope) - y
     return slope, math.atan2(tip[1], tip[0])
 
@@ -155,10 +161,9 @@ def parallelogram(
     """
     length = number("parallelogram: length", length, "a positive number", above=0.0)
     ground = number("parallelogram: ground", ground, "a positive number", above=0.0)
-    lengths = ground, length, ground, length
-    crossed = math.sin(angle) < 0.0  # then the parallel rods have their tips below the diagonal
-    made = four_bar(lengths, masses, angle=angle, crossed=crossed, closure=closure, gravity=gravity)
-    return made.replace(name="parallelogram")
+    m = positive("parallelogram: masses", masses, "crank", "coupler", "rocker")
+    q = {"crank": angle, "coupler": -angle, "rocker": angle}
+    return _four_bar("parallelogram", (ground, length, ground, length), m, q, closure, gravity)
 
 
 @checked(lengths=an_array, masses=an_array, offset=a_number, angle=a_number, closure=a_word, gravity=an_array)

@@ -1,0 +1,186 @@
+"""The rows of a model's equality constraints as numbers: names, closed positions, and singular values.
+
+Rows and velocities have units, so singular values are those of rows divided by their typical size, in the metric of the
+mass matrix: of ``D^-1 G M^-1/2``.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from kinetree.algorithms.crba import crba
+from kinetree.constraints import Kinematics, LoopJoint
+from kinetree.constraints.planar_loop_joint import PlanarLoopJoint
+from kinetree.errors import ConstraintError
+
+SAMPLES, NEWTON, SPREAD = 8, 60, 0.6  # closed positions, steps to each, and how far each start is [rad, m]
+CLOSED = 1e-11  # [m, rad]
+NOISE = 1e-6  # of a constraint's largest row: smaller rows come from the decimals of a file
+ROUNDING = 1e-12  # of the largest row of all constraints
+SINGULAR = 1e-8  # singular values below this part of the typical ones are zero
+
+
+def equalities(model) -> list[tuple]:
+    """The constraints with equality rows, and the number of the first row of each."""
+    found, first = [], 0
+    for c in model.constraints:
+        if c.row_kind == "equality":
+            found.append((c, first))
+        first += c.count(model)
+    return found
+
+
+def row_names(model) -> tuple[str, ...]:
+    """A name for each row of ``model.constraints``: "closure: force x"; coordinates are those of the successor."""
+    names = []
+    for c in model.constraints:
+        count = c.count(model)
+        loop = c.loop if isinstance(c, PlanarLoopJoint) else c
+        if isinstance(loop, LoopJoint):
+            T = loop.joint.implicit(loop.joint.transform(loop.joint.neutral()))[1]
+            kept = c.kept if isinstance(c, PlanarLoopJoint) else range(len(T))
+            names += [f"{c.label}: {_direction(T[n], n)}" for n in kept]
+        else:
+            names += [c.label] if count == 1 else [f"{c.label}: row {n}" for n in range(count)]
+    return tuple(names)
+
+
+def _direction(T, n: int) -> str:
+    moment, force = (np.array([float(x) for x in part]) for part in (T.angular, T.linear))
+    if np.abs(force).max() < 1e-12 or np.abs(moment).max() < 1e-12:
+        word, axis = ("moment", moment) if np.abs(force).max() < 1e-12 else ("force", force)
+        k = int(np.argmax(np.abs(axis)))
+        if abs(axis[k]) > np.linalg.norm(axis) * (1.0 - 1e-12):
+            return f"{word} {'xyz'[k]}"
+        return f"{word} ({', '.join(f'{x:.3g}' for x in axis / np.linalg.norm(axis))})"
+    return f"wrench {n}"
+
+
+def gap_and_rows(model, q) -> tuple[np.ndarray, np.ndarray]:
+    """phi(q) of equality rows, zero for those of velocities alone, and G."""
+    kin, phi, G = Kinematics(model, q.tolist()), [], []
+    for c, _ in equalities(model):
+        rows = c.rows(kin)
+        G += rows
+        phi += c.residual(kin) or [0.0] * len(rows)
+    return np.array([float(x) for x in phi]), dense(G, model.nv)
+
+
+def dense(rows, nv: int) -> np.ndarray:
+    """Rows as an array."""
+    G = np.zeros((len(rows), nv))
+    for row, entries in zip(G, rows, strict=True):
+        for k, x in entries.items():
+            row[k] = float(x)
+    return G
+
+
+def closed_position(model, q) -> tuple[np.ndarray, float]:
+    """A closed position by Newton's method from q, with steps of least size, and its error [m or rad]."""
+    for _ in range(NEWTON):
+        phi, G = gap_and_rows(model, q)
+        gap = float(np.abs(phi).max(initial=0.0))
+        if gap < CLOSED or not np.isfinite(gap):
+            break
+        step = -np.linalg.lstsq(G, phi, rcond=1e-9)[0]
+        q = moved(model, q, step * min(1.0, 1.0 / max(float(np.abs(step).max()), 1e-12)))
+    return q, gap
+
+
+def moved(model, q, step) -> np.ndarray:
+    """The position reached by a step (nv)."""
+    q, step = q.tolist(), step.tolist()
+    found = [model.joints[i].integrate(model.q_of(i, q), model.v_of(i, step)) for i in model.outward()]
+    return np.array([float(x) for part in found for x in part])
+
+
+def check_closed(model, q, tolerance: float = 1e-6) -> None:
+    """Raise ConstraintError, which names the constraint and its error, unless all rows hold at q."""
+    kin = Kinematics(model, q.tolist())
+    for c, _ in equalities(model):
+        for n, x in enumerate(c.residual(kin) or ()):
+            if not abs(float(x)) <= tolerance:
+                raise c.violation("q", n, float(x))
+
+
+class LoopRows:
+    """Rows of equality constraints near a closed position.
+
+    Parameters
+    ----------
+    model : Model
+        At a time, if it depends on time.
+    q : (nq,) array
+        Closed [rad or m].
+
+    Attributes
+    ----------
+    G : (rows, nv) array
+        At q.
+    places : list of (nq,) arrays
+        Closed positions about q, and q as the first.
+    """
+
+    def __init__(self, model, q) -> None:
+        self.model = model
+        rng = np.random.default_rng(0)
+        starts = (moved(model, q, SPREAD * rng.standard_normal(model.nv)) for _ in range(SAMPLES))
+        found = [closed_position(model, start) for start in starts]
+        self.places = [q] + [x for x, gap in found if gap < CLOSED]
+        self.roots = [np.linalg.inv(np.linalg.cholesky(self._mass_matrix(x))).T for x in self.places]
+        self.at = [gap_and_rows(model, x)[1] for x in self.places]
+        self.G = self.at[0]
+
+    def _mass_matrix(self, q) -> np.ndarray:
+        M = np.array(crba(self.model, q.tolist()), dtype=float)
+        return M + np.diag(np.asarray(self.model.armature, dtype=float))
+
+    @functools.cached_property
+    def typical_size(self) -> np.ndarray:
+        """Of each row over the positions, in the metric of M; infinite for rows that are noise."""
+        sizes = np.array([np.linalg.norm(G @ root, axis=1) for G, root in zip(self.at, self.roots, strict=True)])
+        size, first = np.median(sizes, axis=0), 0
+        largest = size.max(initial=0.0)
+        for c, _ in equalities(self.model):
+            own = slice(first, first := first + c.count(self.model))
+            least = max(NOISE * size[own].max(initial=0.0), ROUNDING * largest)
+            size[own] = np.where(size[own] > least, size[own], np.inf)
+        return size
+
+    @functools.cached_property
+    def scaled(self) -> list[np.ndarray]:
+        """``D^-1 G M^-1/2`` at every position."""
+        size = self.typical_size[:, None]
+        return [(G @ root) / size for G, root in zip(self.at, self.roots, strict=True)]
+
+    @functools.cached_property
+    def singular_values(self) -> np.ndarray:
+        """(positions, min(rows, nv)), descending."""
+        return np.array([np.linalg.svd(K, compute_uv=False) for K in self.scaled])
+
+    @functools.cached_property
+    def ranks(self) -> np.ndarray:
+        """The rank of the rows at every position."""
+        s = self.singular_values
+        return (s > SINGULAR * max(1.0, float(s.max(initial=0.0)))).sum(axis=1)
+
+
+def require_closed(model, q) -> np.ndarray:
+    """The given position, which has to be closed; by default the keyframe "initial", or a closed one near neutral."""
+    if q is not None:
+        check_closed(model, q)
+        return q
+    if "initial" in model.keyframes:
+        q = model.keyframe("initial")[0]
+        check_closed(model, q)
+        return q
+    q, gap = closed_position(model, model.neutral())
+    if not gap < CLOSED:
+        raise ConstraintError(
+            f"model {model.name!r}: no closed position was found from the neutral one; loops are off by {gap:.3g} m or "
+            "rad. Give a closed q",
+            residual=gap,
+        )
+    return q
