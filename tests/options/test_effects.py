@@ -134,8 +134,8 @@ CASES = [
     *(
         Case(f"kinetree {name}", "--density", lambda: ("load_urdf", "has the case"),
              lambda n=name, w=words: command(n, "cart_pole", *w, "--density", 5), "density .* inertia_from")
-        for name, words in (("info", ()), ("simulate", ()), ("accuracy", ()), ("mobility", ()), ("verify", ()), ("convert", ("x.urdf",)),
-                            ("codegen", ("-f", "crba", "-o", "x")))
+        for name, words in (("info", ()), ("simulate", ()), ("accuracy", ()), ("mobility", ()), ("verify", ()),
+                            ("convert", ("x.urdf",)), ("codegen", ("-f", "crba", "-o", "x")))
     ),
     *(
         Case("kinetree codegen", option, lambda: ("test_c_source.py", "compares them"),
