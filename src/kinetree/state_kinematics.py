@@ -128,7 +128,7 @@ class Kinematics:
         if joint not in self._measured:
             loop = self.model.loop_joint(joint)
             motion = self.relative(loop.predecessor, loop.successor, loop.X_P, loop.X_S)
-            self._measured[joint] = *loop.joint.loop_coordinate(motion.X), motion
+            self._measured[joint] = *loop.measured(motion.X), motion
         return self._measured[joint]
 
     def _single(self, joint: str, n: int | None) -> int:

@@ -90,3 +90,16 @@ def test_loops_that_leave_the_plane_are_errors():
     loop = LoopJoint("loop", Revolute(), "coupler", "rocker", Transform.shift(Vector3(0, 0, 0.1)))
     with pytest.raises(ModelError, match=r"row 4 of its loop joint 'loop'.* is across the plane and off by 0\.1 m"):
         b.build().with_constraints(loop).planar()
+
+
+def test_the_coordinate_of_a_planar_loop_joint_is_the_spatial_one():
+    """Value and gradient of its angle and of a travel, on which limits act."""
+    b, q, rng = tilted(2)
+    v = rng.normal(size=3)
+    for joint in (Revolute(), Prismatic((1, 0, 0))):
+        model = b.build().with_constraints(LoopJoint("loop", joint, "coupler", "rocker", lower=-9.0, upper=9.0))
+        found = []
+        for m in (model, model.planar()):
+            kin = kt.constraints.Kinematics(m, q.tolist(), v.tolist())
+            found.append([kin.coordinate("loop"), kin.rate("loop"), *(kin.row("loop").get(k, 0.0) for k in range(3))])
+        assert found[0] == pytest.approx(found[1], abs=1e-13)

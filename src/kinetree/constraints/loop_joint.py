@@ -103,6 +103,10 @@ class LoopJoint(Constraint):
         """Whether soft stops give the force at its limits."""
         return self.limit_stiffness != 0.0
 
+    def measured(self, X) -> tuple:
+        """The coordinate of the joint at a relative pose, and its gradient: `Joint.loop_coordinate`."""
+        return self.joint.loop_coordinate(X)
+
     def counted(self, x):
         """A coordinate of the joint, which has limits: of angles the one within half a turn of their middle."""
         middle = 0.5 * (self.lower + self.upper)

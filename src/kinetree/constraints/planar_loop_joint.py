@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.loop_joint import LoopJoint
@@ -40,20 +41,14 @@ class PlanarLoopJoint(Constraint):
     joint_fields = ()
     frame_fields = ("predecessor", "successor")
 
-    @property
-    def name(self) -> str:
-        """The name of the loop joint."""
-        return self.loop.name
+    def measured(self, X: PlanarTransform) -> tuple:
+        """The coordinate of the joint at a relative pose, and its gradient in the plane."""
+        x, W = self.loop.measured(self.raised(X))
+        return x, self._in_plane([W])[0]
 
-    @property
-    def predecessor(self) -> str:
-        """The frame of the predecessor."""
-        return self.loop.predecessor
-
-    @property
-    def successor(self) -> str:
-        """The frame of the successor."""
-        return self.loop.successor
+    def counted(self, x):
+        """As for the spatial loop joint."""
+        return self.loop.counted(x)
 
     def count(self, model) -> int:
         """As many directions of the plane as the joint does not move in, and more where its rows are across it."""
@@ -68,9 +63,12 @@ class PlanarLoopJoint(Constraint):
         E = self.after.T @ X.spatial().E @ self.before
         return Transform.of(E, self.before.inverse_apply(Vector3(X.r.x, X.r.y, self.height)))
 
-    def _in_plane(self, T) -> list[PlanarForce]:
-        turned = ((self.after @ T[n].angular, self.after @ T[n].linear) for n in self.kept)
+    def _in_plane(self, forces) -> list[PlanarForce]:
+        turned = ((self.after @ T.angular, self.after @ T.linear) for T in forces)
         return [PlanarForce(n.z, Vector2(f.x, f.y)) for n, f in turned]
+
+    def _of_kept(self, forces) -> list[PlanarForce]:
+        return self._in_plane([forces[n] for n in self.kept])
 
     def residual(self, kin) -> list:
         """The joint's position error in the plane [m or rad]."""
@@ -80,16 +78,21 @@ class PlanarLoopJoint(Constraint):
     def rows(self, kin) -> list[dict]:
         """``T^T`` times the relative twist of each velocity."""
         motion, X = self._motion(kin)
-        T = self._in_plane(self.loop.joint.implicit(X)[1])
+        T = self._of_kept(self.loop.joint.implicit(X)[1])
         return [{k: T_r.dot(column) for k, column in motion.columns.items()} for T_r in T]
+
+    def rate(self, kin) -> list:
+        """``T^T`` times the relative twist."""
+        motion, X = self._motion(kin)
+        return [T_r.dot(motion.velocity) for T_r in self._of_kept(self.loop.joint.implicit(X)[1])]
 
     def bias(self, kin) -> list:
         """As for the spatial loop joint."""
         motion, X = self._motion(kin)
         V = motion.velocity.spatial()
         V = Motion(self.after.inverse_apply(V.angular), self.after.inverse_apply(V.linear))
-        T = self._in_plane(self.loop.joint.implicit(X)[1])
-        T_dot = self._in_plane(self.loop.joint.force_basis_rate(X, V))
+        T = self._of_kept(self.loop.joint.implicit(X)[1])
+        T_dot = self._of_kept(self.loop.joint.force_basis_rate(X, V))
         return [x.dot(motion.bias) + dx.dot(motion.velocity) for x, dx in zip(T, T_dot, strict=True)]
 
     def numbers(self) -> dict[str, object]:
@@ -113,7 +116,12 @@ class PlanarLoopJoint(Constraint):
         number = {frame.name: k for k, frame in enumerate(model.frames)}
         sides = (number[self.predecessor], number[self.successor])
         placed = tuple((X.c, X.s) for X in (self.X_P, self.X_S))
-        return self.kind, repr(self.loop.joint), *sides, *placed, self.height, self.kept, *turns
+        limits = (self.lower, self.upper) if self.has_limits and not self.has_stop else ()
+        return self.kind, repr(self.loop.joint), *sides, *placed, self.height, self.kept, *turns, *limits
 
     def __str__(self) -> str:
         return str(self.loop)
+
+
+for _what in ("name", "joint", "predecessor", "successor", "lower", "upper", "has_limits", "has_stop"):
+    setattr(PlanarLoopJoint, _what, property(attrgetter(f"loop.{_what}"), doc="As for the spatial loop joint."))
