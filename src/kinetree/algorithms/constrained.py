@@ -15,15 +15,26 @@ from __future__ import annotations
 import functools
 
 from kinetree.algorithms.aba import articulated_accelerations
+from kinetree.algorithms.axes import turns_about_several_axes
+from kinetree.algorithms.base_inertia import base_inertias_unless_deep
 from kinetree.algorithms.bounded_rows import bounded_solution, column_laws, row_laws, split_forces
-from kinetree.algorithms.couplings import coupled_rows, coupling_columns, expanded, projected, weighted, weighted_scales
+from kinetree.algorithms.cluster_choice import clusters_pay
+from kinetree.algorithms.couplings import (
+    coupled_rows,
+    coupling_columns,
+    expanded,
+    projected,
+    weighted,
+    weighted_row,
+    weighted_scales,
+)
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.inverse_mass import inverse_mass_matrix
+from kinetree.algorithms.loop_clusters import ClusterSystem
 from kinetree.algorithms.matrices import dot, minus
-from kinetree.algorithms.rnea import bias_forces
+from kinetree.algorithms.rnea import bias_forces, outward_pass, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
 from kinetree.errors import UnsupportedError
-from kinetree.spatial import IdentityRotation
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 
@@ -36,6 +47,8 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
     if not model.constraints and not added and not matrix_pays(model):
         a = articulated_accelerations(model, q, v, tau, f_ext, diagonal)
         return (a, []) if multipliers else a
+    if not added and clusters_pay(model):
+        return cluster_accelerations(model, q, v, tau, f_ext, diagonal, multipliers)
     M, force = stiffened_matrix(model, q, diagonal, added), minus(tau, bias_forces(model, q, v, f_ext))
     kin = Kinematics(model, q, v)
     given = given_accelerations(model, kin)
@@ -56,6 +69,29 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
     rest = minus([dot(row, a) for row in M], force)
     bounded = ((n, {k: 1.0}) for k, rows in laws.items() for n, _ in rows)
     for n, row in (*zip(system.numbers, system.rows, strict=True), *bounded):
+        _take(rest, row, found[n])
+    return a, eliminated_multipliers(model, kin, rest, found)
+
+
+def cluster_accelerations(model, q, v, tau, f_ext, diagonal, multipliers=False):
+    """The same without bounded forces, by articulated bodies over loop clusters."""
+    kin = Kinematics(model, q, v)
+    given = given_accelerations(model, kin)
+    system = ClusterSystem(model, kin, diagonal, equality_rows(model, kin, given))
+    known = [given.get(k, 0.0) for k in range(model.nv)] if given else None
+    *_, pA = outward_pass(model, q, v, known, f_ext, base_inertias_unless_deep(model))
+    f = [x - diagonal[k] * given[k] if k in given else x for k, x in enumerate(tau)]
+    a, lam = system.solve(f, pA, system.k)
+    for j, a_j in given.items():
+        a[j] = a[j] + a_j
+    if not multipliers:
+        return a
+    found = dict(zip(system.numbers, lam, strict=True))
+    if len(found) == model.nc:
+        return a, [found[n] for n in range(model.nc)]
+    rest = minus(rnea(model, q, v, a, f_ext), tau)
+    rest = [x + (d - own) * a_k for x, d, own, a_k in zip(rest, diagonal, model.armature, a, strict=True)]
+    for n, row in zip(system.numbers, system.rows, strict=True):
         _take(rest, row, found[n])
     return a, eliminated_multipliers(model, kin, rest, found)
 
@@ -83,9 +119,15 @@ def stiffened_matrix(model, q, diagonal, added=None):
 
 
 def constrained_system(model, kin, diagonal=None, added=None, given=None):
-    """The `ConstrainedSystem` of a state; ``diagonal`` is the armature by default, see `stiffened_matrix`."""
-    M = stiffened_matrix(model, kin.q, model.armature if diagonal is None else diagonal, added)
-    return ConstrainedSystem(model, M, kin, given)
+    """The `ConstrainedSystem` of a state, or its `ClusterSystem` where that takes fewer operations.
+
+    ``diagonal`` is the armature by default, see `stiffened_matrix`; ``given`` as for `ConstrainedSystem`.
+    """
+    diagonal = model.armature if diagonal is None else diagonal
+    if not added and clusters_pay(model):
+        given = given_accelerations(model, kin) if given is None else given
+        return ClusterSystem(model, kin, diagonal, equality_rows(model, kin, given))
+    return ConstrainedSystem(model, stiffened_matrix(model, kin.q, diagonal, added), kin, given)
 
 
 class Factorized:
@@ -251,7 +293,7 @@ def remaining_rows(model) -> list:
 def equality_rows(model, kin, given):
     """Rows ``K a = k`` that are not eliminated: their numbers, entries by velocity coordinate, and right-hand sides."""
     kept, first, found = set(model.independent_rows()), 0, []
-    for c in model.constraints:
+    for c in model.visits(model.constraints):
         numbers = range(first, first + c.count(model))
         first = numbers.stop
         if c.row_kind == "equality" and not c.velocity_map(kin) and kept.intersection(numbers):
@@ -277,15 +319,6 @@ def eliminated_multipliers(model, kin, rest, found: dict) -> list:
     return lam
 
 
-def weighted_row(row: dict, column):
-    """The entry of ``row G`` that belongs to a column of G."""
-    total = 0.0
-    for k, ratio in column:
-        if k in row and not is_zero(row[k]):
-            total = total + row[k] * ratio
-    return 0.0 if is_zero(getattr(total, "constant", None)) else total
-
-
 def _take(rest, row: dict, lam) -> None:
     for k, x in row.items():
         rest[k] = rest[k] - x * lam
@@ -300,23 +333,4 @@ def matrix_pays(model) -> bool:
     on arms of up to 7 joints (5 to 13 %) and where the tree branches early (10 to 25 % on fixed-base quadrupeds).
     """
     branching = model.branching()
-    return branching.D2 < (12 if _turns_about_several_axes(model) else 4) * branching.D0
-
-
-def _turns_about_several_axes(model) -> bool:
-    """Whether two joints turn about axes that are not parallel; if there are none, axes stay parallel."""
-    if model.algebra.turns == 1:
-        return False
-    E_0, first = [IdentityRotation()] + [None] * (model.nb - 1), None
-    for i in model.outward():
-        joint = model.joints[i]
-        q_i = joint.neutral()
-        E_0[i] = joint.transform(q_i).E @ (model.X_T[i].E @ E_0[model.parent[i]])
-        for S_k in joint.motion_subspace(q_i):
-            axis = E_0[i].inverse_apply(S_k.angular)
-            if not all(isinstance(x, float) for x in axis):
-                return True  # time or traced parameters may change it
-            first = axis if first is None and max(map(abs, axis)) > 0.0 else first
-            if first is not None and max(map(abs, first.cross(axis))) > 1e-9:
-                return True
-    return False
+    return branching.D2 < (12 if turns_about_several_axes(model) else 4) * branching.D0

@@ -33,6 +33,15 @@ def weighted(x, column):
     return total
 
 
+def weighted_row(row: dict, column):
+    """The entry of ``row G`` that belongs to a column of G."""
+    total = 0.0
+    for k, ratio in column:
+        if k in row and not is_zero(row[k]):
+            total = total + row[k] * ratio
+    return 0.0 if is_zero(getattr(total, "constant", None)) else total
+
+
 def weighted_scales(model, columns) -> list:
     """The scales of `inertia_scales` for the diagonal of ``G^T M G``."""
     scales = inertia_scales(model)

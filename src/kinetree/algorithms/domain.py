@@ -146,10 +146,17 @@ def _satisfied(name: str, chosen, meaning: str) -> Domain:
     def residuals(model, inputs):
         """(constraint, "q" or "v", row, residual), positions first."""
         now = model.at(inputs["t"]) if "t" in inputs else model
-        kin = Kinematics(now, inputs["q"], inputs["v"])
-        equalities = [c for c in model.constraints if c.row_kind == "equality" and chosen(c)]
-        found = [(c, "q", n, x) for c in equalities for n, x in enumerate(c.residual(kin) or ())]
-        return found + [(c, "v", n, x) for c in equalities for n, x in enumerate(c.rate(kin))]
+        kin, left_out, first = Kinematics(now, inputs["q"], inputs["v"]), set(model.loop_rows().rounding), 0
+        equalities = []
+        for c in model.constraints:
+            held = [n for n in range(c.count(model)) if first + n not in left_out]
+            first += c.count(model)
+            if c.row_kind == "equality" and chosen(c):
+                equalities.append((c, held))
+        errors = [(c, held, c.residual(kin)) for c, held in equalities]
+        found = [(c, "q", n, x[n]) for c, held, x in errors if x is not None for n in held]
+        rates = [(c, held, c.rate(kin)) for c, held in equalities]
+        return found + [(c, "v", n, x[n]) for c, held, x in rates for n in held]
 
     def violations(model, inputs):
         return [absolute(residual) > CONSTRAINT_TOLERANCE for *_, residual in residuals(model, inputs)]

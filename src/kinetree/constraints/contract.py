@@ -105,6 +105,10 @@ class Constraint:
         """
         return {}
 
+    def natural_sizes(self, model, sizes):
+        """For each row the size of entries that are not rounding, given the largest of each row over many positions."""
+        return max(sizes)
+
     def laws(self, kin, dt=None, predicted=None) -> Sequence[RowLaw]:
         """For box rows: the force of each row as a function of its rate.
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.constraints.redundancy import CLOSED, SAMPLES, SPREAD, _closed
-from kinetree.errors import ConstraintError, UnsupportedError
+from kinetree.constraints.redundancy import closed_positions
+from kinetree.errors import ConstraintError
 from kinetree.state_kinematics import Kinematics
 
 SINGULAR = 1e-7  # a singular value below this part of the largest, at all sampled positions
@@ -79,26 +79,18 @@ def sampled_rows(model) -> tuple[list[int], np.ndarray]:
     K : (samples, rows, columns) array
         Scaled to a largest entry of one in each row.
     """
-    rng, here = np.random.default_rng(0), Kinematics(model, ())
-    rows = [c for c in model.constraints if c.row_kind == "equality" and not c.velocity_map(here)]
-    kept, numbers, first = set(model.independent_rows()), [], 0
-    for c in model.constraints:
-        count = c.count(model)
-        if c in rows:
-            numbers += [n in kept for n in range(first, first + count)]
-        first += count
-    maps = {k: pairs for c in model.constraints for k, pairs in c.velocity_map(here).items()}
+    kin = Kinematics(model, ())
+    maps = {k: pairs for c in model.constraints for k, pairs in c.velocity_map(kin).items()}
     columns = [k for k in range(model.nv) if k not in maps]
-    if not rows:
+    kept = list(model.loop_rows().coordinates)
+    if not kept:
         return columns, np.zeros((1, 0, len(columns)))
-    if model.time_dependent or any(c.time_dependent for c in rows):
-        raise UnsupportedError(
-            f"model {model.name!r}: independent velocities are chosen from positions that loops take, which are not "
-            "computed where joints or rows depend on time"
-        )
-    found = [_closed(model, rows, SPREAD * (1 + n), rng) for n in range(SAMPLES)]
-    best = min(gap for gap, _, _ in found)
-    K = np.array([G for gap, G, _ in found if gap <= max(CLOSED, 10.0 * best)])[:, numbers][:, :, columns]
+    samples = closed_positions(model, np.random.default_rng(0))
+    K = samples.rows[:, np.isin(samples.numbers, kept)]
+    for k, pairs in maps.items():
+        for m, ratio in pairs:
+            K[:, :, m] += ratio * K[:, :, k]
+    K = K[:, :, columns]
     size = np.abs(K).max(axis=(0, 2))
     return columns, K / np.where(size > 0.0, size, 1.0)[None, :, None]
 

@@ -146,6 +146,17 @@ class LoopJoint(Constraint):
         T_dot = self.joint.force_basis_rate(motion.X, motion.velocity)
         return [x.dot(motion.bias) + dx.dot(motion.velocity) for x, dx in zip(T, T_dot, strict=True)]
 
+    def natural_sizes(self, model, sizes) -> list:
+        """1 for moments; for forces their largest lever, or the longest part of the loop."""
+        ends = [model.frame(name) for name in self.frames]
+        ancestor = model.common_ancestor(*(frame.body for frame in ends))
+        path = [i for frame in ends for i in model.support(frame.body) if i > ancestor]
+        links = [*(model.X_T[i] for i in path), *(frame.X_FB for frame in ends), self.X_P, self.X_S]
+        T = self.joint.implicit(Transform.identity())[1]
+        forces = [n for n, column in enumerate(T) if not any(column.angular)]
+        length = max([math.sqrt(X.r.dot(X.r)) for X in links] + [sizes[n] for n in forces])
+        return [length if n in forces else 1.0 for n in range(len(T))]
+
     def numbers(self) -> dict[str, object]:
         """Offsets of both frames."""
         placed = (("P", self.X_P), ("S", self.X_S))

@@ -1,105 +1,235 @@
 """Independent rows of loops: a subset that is valid at every generic position, chosen once.
 
 In mechanisms such as a planar four-bar, loops have redundant rows. Which rows to leave out must not depend on the
-state, so they are chosen from the rank of G at several closed positions.
+state, so they are chosen from the rank of G at many closed positions.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.state_kinematics import Kinematics
 
-SAMPLES, NEWTON = 6, 40
+SAMPLES, NEWTON, ENOUGH = 24, 60, 20  # positions; iterations at most, and if some positions are closed
 CLOSED = 1e-10  # [m, rad]
-NOISE = 1e-6  # of a loop's largest row: smaller ones come from the decimals of a file
-DEPENDENT = 1e-3  # of a row of size one beside the others: less are the decimals of a file
-SPREAD = 0.15  # [rad, m] by which each start is farther from the neutral position than the one before
+ROUNDING = 1e-9  # of the natural size of a row: less is left of rows that others imply exactly
+DEPENDENT = 5e-3  # of the natural size: less are the decimals of a file, and deflections that real joints allow
+FREQUENT = 0.75  # a row is needed if it is independent at a quarter of the positions, as on one of several branches
+SMALLEST = 1e-6  # of what is left of a row at one position, so that a singular one among many decides nothing
+SPREAD = 0.1  # [rad, m] by which each start is farther from the neutral position than the one before
 
 
-def independent_rows(model) -> tuple[int, ...]:
-    """Numbers of the rows to keep among those of ``model.constraints``; of eliminated constraints all.
+class LoopRows(NamedTuple):
+    """The choice among the rows of a model.
+
+    Attributes
+    ----------
+    kept : tuple of int
+        Numbers of the rows that are solved for; those of eliminated constraints and of bounded forces are all kept.
+    coordinates : dict
+        Of the kept rows that are not eliminated: for each velocity coordinate in it, its typical entry.
+    redundant : tuple of int
+        Rows that others imply.
+    rounding : tuple of int
+        Rows that others imply but for rounding, such as the decimals of a file.
+    """
+
+    kept: tuple[int, ...]
+    coordinates: dict[int, dict[int, float]]
+    redundant: tuple[int, ...] = ()
+    rounding: tuple[int, ...] = ()
+
+
+def loop_rows(model) -> LoopRows:
+    """The rows to solve for among those of ``model.constraints``.
 
     Notes
     -----
-    Closed positions are found by Newton's method from random ones about the neutral position. Rows are scaled by their
-    largest size over all samples; then the row is taken, one after another, of which most remains beside those taken
-    before: by the product of the geometric mean over the samples and the lower decile.
+    Closed positions are found by Newton's method from random ones about the neutral position. Rows are divided by their
+    natural sizes; then the row is taken, one after another, of which most remains beside those taken before: by the
+    product of the geometric mean over the samples and the lower decile. Rows of eliminated constraints come first.
+    Where a mechanism has branches of several ranks, rows are taken for the largest.
     """
-    kept, loops, first = [], [], 0
+    equalities, loops = _equalities(model)
+    everything = range(sum(c.count(model) for c in model.constraints))
+    if not loops:
+        return LoopRows(tuple(everything), {})
+    samples = closed_positions(model, np.random.default_rng(0))
+    G, numbers, free = samples.rows, samples.numbers, {n for _, of in loops for n in of}
+    size, natural = np.abs(G).max(axis=(0, 2)), np.ones(len(numbers))
+    for c, of in equalities:
+        mine = np.isin(numbers, of)
+        natural[mine] = c.natural_sizes(model, size[mine])
+    scaled = G / np.where(natural > 0.0, natural, 1.0)[None, :, None]
+    given = np.array([n not in free for n in numbers])
+    chosen, exact = set(), set()
+    for rows, columns in samples.groups:
+        taken, rest = _independent(scaled[:, rows][:, :, columns], given[rows])
+        chosen |= {numbers[m] for m in rows[taken]}
+        exact |= {numbers[m] for m in rows[~taken & (rest < ROUNDING)]}
+    typical = np.sqrt((G * G).mean(axis=0))
+    return LoopRows(
+        tuple(n for n in everything if n in chosen or n not in free),
+        {
+            n: {k: typical[m, k] for k in sorted(samples.coordinates[m])}
+            for m, n in enumerate(numbers)
+            if n in chosen & free
+        },
+        tuple(sorted(exact)),
+        tuple(sorted(free - chosen - exact)),
+    )
+
+
+def _independent(left, taken):
+    """Which rows (samples, rows, columns) to take besides those taken, and what is left of each at most."""
+    taken = taken.copy()
+    for row in np.flatnonzero(taken):
+        left = _without(left, row)
+    while not taken.all():
+        norms = np.linalg.norm(left, axis=2)
+        usable = ~taken & (np.quantile(norms, FREQUENT, axis=0) > DEPENDENT)
+        if not usable.any():
+            break
+        norms = np.maximum(norms, SMALLEST)
+        score = np.exp(np.log(norms).mean(axis=0)) * np.quantile(norms, 0.1, axis=0)
+        row = int(np.argmax(np.where(usable, score, 0.0)))
+        taken[row] = True
+        left = _without(left, row)
+    return taken, np.linalg.norm(left, axis=2).max(axis=0, initial=0.0)
+
+
+def _equalities(model):
+    """The equality constraints with the numbers of their rows: all, and those that are not eliminated."""
+    found, loops, first = [], [], 0
     for c in model.constraints:
         numbers = list(range(first, first + c.count(model)))
         first += len(numbers)
-        if c.frames and not c.velocity_map(Kinematics(model, ())):
-            loops.append((c, numbers))
-        else:
-            kept += numbers
-    if not loops:
-        return tuple(kept)
-    if model.time_dependent or any(c.time_dependent for c, _ in loops):
-        return tuple(range(first))
-    rng, names = np.random.default_rng(0), np.array([n for _, numbers in loops for n in numbers])
-    samples = [_closed(model, [c for c, _ in loops], SPREAD * (1 + n), rng) for n in range(SAMPLES)]
-    best = min(gap for gap, _, _ in samples)
-    G = np.array([rows for gap, rows, _ in samples if gap <= max(CLOSED, 10.0 * best)])  # (samples, rows, nv)
-    size = np.abs(G).max(axis=(0, 2))
-    largest = np.concatenate([np.full(len(numbers), size[np.isin(names, numbers)].max()) for _, numbers in loops])
-    left = G / np.where(size > 0.0, size, 1.0)[None, :, None]
-    usable = size > NOISE * np.maximum(largest, 1e-300)
-    while usable.any():
-        norms = np.linalg.norm(left, axis=2)
-        score = np.exp(np.log(np.maximum(norms, 1e-300)).mean(axis=0)) * np.quantile(norms, 0.1, axis=0)
-        score[~usable] = 0.0
-        row = int(np.argmax(score))
-        if score[row] < DEPENDENT**2:
-            break
-        kept.append(int(names[row]))
-        usable[row] = False
-        unit = left[:, row] / norms[:, row, None]
-        left = left - (left @ unit[:, :, None]) * unit[:, None, :]
-    return tuple(sorted(kept))
+        if c.row_kind == "equality":
+            found.append((c, numbers))
+            if not c.velocity_map(Kinematics(model, ())):
+                loops.append((c, numbers))
+    return found, loops
 
 
-def _closed(model, loops, spread: float, rng) -> tuple[float, np.ndarray, np.ndarray]:
-    """The error of position, the rows, and the position itself that Newton's method finds."""
-    q = _moved(model, model.neutral(), spread * rng.standard_normal(model.nv))
-    for _ in range(NEWTON):
-        kin = Kinematics(model, q.tolist())
-        phi = np.array([float(x) for c in loops for x in c.residual(kin) or [0.0] * c.count(model)])
-        G = np.zeros((len(phi), model.nv))
-        for n, row in enumerate(row for c in loops for row in c.rows(kin)):
-            for k, x in row.items():
-                G[n, k] = float(x)
-        maps = [c.velocity_map(kin) for c in model.constraints]
-        dependent = {k: pairs for entries in maps for k, pairs in entries.items()}
-        for k, pairs in dependent.items():
-            for m, ratio in pairs:
-                G[:, m] += ratio * G[:, k]
-            G[:, k] = 0.0
-        gap = np.abs(phi).max()
-        if gap < CLOSED:
+def _without(left, row: int):
+    """Rows (samples, rows, nv) without their parts along one of them."""
+    norms = np.linalg.norm(left[:, row], axis=1)
+    unit = left[:, row] / np.where(norms > 0.0, norms, 1.0)[:, None]
+    return left - (left @ unit[:, :, None]) * unit[:, None, :]
+
+
+class Samples(NamedTuple):
+    """Closed positions, or the best that Newton's method found.
+
+    Attributes
+    ----------
+    q : (samples, nq) array
+    errors : (samples, rows) array
+        phi of the rows of equalities.
+    rows : (samples, rows, nv) array
+    coordinates : list of set of int
+        For each row the velocity coordinates in it.
+    numbers : list of int
+        Of the rows among those of the model.
+    groups : list of (array, array)
+        Rows, and velocity coordinates, of constraints that share joints.
+    """
+
+    q: np.ndarray
+    errors: np.ndarray
+    rows: np.ndarray
+    coordinates: list[set[int]]
+    numbers: list[int]
+    groups: list[tuple[np.ndarray, np.ndarray]]
+
+    @property
+    def gap(self) -> float:
+        """The largest error of position [m or rad] of the best sample."""
+        return float(np.abs(self.errors).max(axis=1, initial=0.0).min())
+
+
+def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
+    """Closed positions by Newton's method, for all samples at once, from random starts about the neutral position.
+
+    Constraints that share no joints are closed apart. Of each group positions that were not closed are replaced by
+    others that were.
+    """
+    neutral, model = np.tile(model.neutral(), (count, 1)), model.snapshot(0.0)
+    equalities, _ = _equalities(model)
+    constraints, numbers = [c for c, _ in equalities], [n for _, of in equalities for n in of]
+    spread = SPREAD * np.arange(1, count + 1)
+    q = _moved(model, neutral, spread[:, None] * rng.standard_normal((count, model.nv)))
+    phi, G, coordinates = _equations(model, constraints, q)
+    groups = _groups(coordinates)
+    for n in range(NEWTON):
+        step, unfinished = np.zeros((count, model.nv)), False
+        for rows, columns in groups:
+            gaps = np.abs(phi[:, rows]).max(axis=1)
+            away = (gaps > CLOSED) & np.isfinite(gaps) & np.isfinite(G[:, rows]).all(axis=(1, 2))
+            unfinished |= away.mean() > (0.7 if n >= ENOUGH else 0.0)
+            J = np.linalg.pinv(G[away][:, rows][:, :, columns], rcond=1e-9)
+            change = -(J @ phi[away][:, rows, None])[:, :, 0]
+            step[np.ix_(away, columns)] = change / np.maximum(1.0, np.abs(change).max(axis=1, keepdims=True))
+        if not unfinished:
             break
-        step = -np.linalg.lstsq(G, phi, rcond=1e-9)[0]
-        for k, pairs in dependent.items():
-            step[k] = sum(ratio * step[m] for m, ratio in pairs)
-        step *= min(1.0, 1.0 / max(np.abs(step).max(), 1e-12))  # at most a radian
-        q = _moved(model, q, step)
-    return gap, G, q
+        q = _moved(model, q, step)  # of at most a radian
+        phi, G, _ = _equations(model, constraints, q)
+    for rows, columns in groups:
+        gaps = np.nan_to_num(np.abs(phi[:, rows]).max(axis=1), nan=np.inf)
+        best = np.flatnonzero(gaps <= max(CLOSED, 10.0 * gaps.min()))
+        at = _positions(model, set(columns.tolist()))
+        q[:, at] = q[:, at][best[np.arange(count) % len(best)]]
+    phi, G, _ = _equations(model, constraints, q)
+    return Samples(q, phi, G, coordinates, numbers, groups)
+
+
+def _groups(coordinates) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows that share coordinates, directly or by others, and their coordinates."""
+    groups: list[tuple[list[int], set[int]]] = []
+    for n, mine in enumerate(coordinates):
+        rows, joined = [n], set(mine)
+        for group in [group for group in groups if group[1] & mine]:
+            groups.remove(group)
+            rows, joined = group[0] + rows, joined | group[1]
+        groups.append((rows, joined))
+    return [(np.array(rows), np.array(sorted(joined), dtype=int)) for rows, joined in groups]
+
+
+def _positions(model, columns: set[int]) -> list[int]:
+    """The position coordinates of the joints that have some of these velocities."""
+    return [
+        j
+        for i in range(1, model.nb)
+        if not columns.isdisjoint(range(model.v_slice[i].start, model.v_slice[i].stop))
+        for j in range(model.q_slice[i].start, model.q_slice[i].stop)
+    ]
+
+
+def _equations(model, constraints, q):
+    """Errors of position (samples, rows), zero where there are none; rows (samples, rows, nv); their coordinates."""
+    kin, count = Kinematics(model, list(q.T)), len(q)
+    rows = [row for c in constraints for row in c.rows(kin)]
+    errors = [x for c in constraints for x in c.residual(kin) or [0.0] * c.count(model)]
+    G = np.zeros((count, len(rows), model.nv))
+    for n, row in enumerate(rows):
+        for k, x in row.items():
+            G[:, n, k] = x
+    phi = np.stack([np.broadcast_to(x, count) for x in errors], axis=1) if errors else np.zeros((count, 0))
+    return phi, G, [set(row) for row in rows]
 
 
 def closed_state(model, rng) -> tuple[np.ndarray, np.ndarray]:
     """A random position near the neutral one and a velocity that obey all loops; the last try if none is found."""
-    loops = [c for c in model.constraints if c.frames]
-    for n in range(4 * SAMPLES):
-        gap, G, q = _closed(model, loops, SPREAD * (1 + n % SAMPLES), rng)
-        if gap < CLOSED:
-            break
-    v = rng.standard_normal(model.nv)
-    return q, model.constrained_velocities(v - np.linalg.pinv(G, rcond=1e-9) @ (G @ v))
+    samples = closed_positions(model, rng)
+    G, v = samples.rows[0], rng.standard_normal(model.nv)
+    return samples.q[0], model.constrained_velocities(v - np.linalg.pinv(G, rcond=1e-9) @ (G @ v))
 
 
 def _moved(model, q, step) -> np.ndarray:
-    """The position reached by a step."""
-    q, step = q.tolist(), step.tolist()
-    return np.array([x for i in model.outward()
-                     for x in model.joints[i].integrate(model.q_of(i, q), model.v_of(i, step))])  # fmt: skip
+    """The positions (samples, nq) reached by steps (samples, nv)."""
+    q, step = list(q.T), list(step.T)
+    moved = [x for i in model.outward()
+             for x in model.joints[i].integrate(model.q_of(i, q), model.v_of(i, step))]  # fmt: skip
+    return np.stack([np.broadcast_to(x, len(q[0])) for x in moved], axis=1)

@@ -16,8 +16,8 @@ T the tangent map (right Jacobian) of the joints' exponentials.
 from __future__ import annotations
 
 from kinetree.algorithms.complete import refuse_unsupported
-from kinetree.algorithms.constrained import equality_rows, remaining_rows, weighted_row
-from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
+from kinetree.algorithms.constrained import equality_rows, remaining_rows
+from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted, weighted_row
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.force_elements import exact_slopes
 from kinetree.algorithms.manifold import integrate

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kinetree.constraints import Coupling
 from kinetree.constraints.independence import independent_velocities
-from kinetree.constraints.redundancy import independent_rows
+from kinetree.constraints.redundancy import LoopRows, loop_rows
+from kinetree.model.clusters import Cluster, minimal_clusters
 from kinetree.state_kinematics import Kinematics
 
 
@@ -45,9 +48,27 @@ class Constrained:
 
     def independent_rows(self) -> tuple[int, ...]:
         """Numbers of the rows that are solved for: of redundant loops a subset, independent at generic positions."""
-        if self._independent_rows is None:
-            self._set(_independent_rows=independent_rows(self))
-        return self._independent_rows
+        return self.loop_rows().kept
+
+    def loop_rows(self) -> LoopRows:
+        """The choice among the rows of loops, made once; see `kinetree.constraints.redundancy`."""
+        if self._loop_rows is None:
+            self._set(_loop_rows=loop_rows(self))
+        return self._loop_rows
+
+    def clusters(self) -> Sequence[Cluster]:
+        """Groups of joints that loops, or constraints that are eliminated, connect; from the root outward."""
+        if self._clusters is None:
+            joint = [i for i in range(1, self.nb) for _ in range(self.joints[i].nv)]
+            maps = [c.velocity_map(Kinematics(self, ())) for c in self.constraints]
+            ties = [(k, *(m for m, _ in pairs)) for found in maps for k, pairs in found.items()]
+            rows = {n: tuple(dict.fromkeys(joint[k] for k in of)) for n, of in self.loop_rows().coordinates.items()}
+            self._set(_clusters=minimal_clusters(self.parent, rows, [[joint[k] for k in of] for of in ties]))
+        return self._clusters
+
+    def visits(self, parts: Sequence) -> Sequence:
+        """The same parts; large models note in a trace where each begins."""
+        return parts
 
     @property
     def ny(self) -> int:

@@ -183,7 +183,7 @@ class ScalarModel(Tree):
         return smodel
 
     def _set_numbers(self, model: Tree, values: Sequence) -> None:
-        model.independent_rows()  # found once, from numbers
+        model.clusters()  # found once, from numbers
         self._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
         self._set(_independent_velocities=model.independent_velocities)
         self._set(**rebuilt(model, values))
@@ -192,7 +192,6 @@ class ScalarModel(Tree):
     @classmethod
     def view(cls, model: Tree) -> ScalarModel:
         """The structure and the numbers of a Model as they are."""
-        model.independent_rows()
         smodel = object.__new__(cls)
         smodel._set(**{name: getattr(model, name) for name in (*Tree.STRUCTURE, *ScalarModel.__slots__)})
         smodel._set(_independent_velocities=model.independent_velocities)

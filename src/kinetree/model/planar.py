@@ -259,7 +259,8 @@ class PlanarModel(Model):
             _axes=tuple(frame_axes),
             _reframed=None,
             _numbers=None,
-            _independent_rows=None,
+            _loop_rows=None,
+            _clusters=None,
         )  # fmt: skip
 
     def axes_of(self, frame: str | int) -> np.ndarray:

@@ -24,7 +24,7 @@ class Tree(ForceParts, topology.Rooted, Constrained):
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_limited", "unsupported", "X_user", "time_dependent", "_clock", "algebra", "_independent_rows",
+        "_limited", "unsupported", "X_user", "time_dependent", "_clock", "algebra", "_loop_rows", "_clusters",
         "_independent_velocities", "_loop_numbers",
     )  # fmt: skip
     NUMBERED = ("rotors", "joint_forces", "elements", "loop_forces")  # parts with numbers of their own
@@ -101,7 +101,8 @@ class Tree(ForceParts, topology.Rooted, Constrained):
             time_dependent=any(joint.time_dependent for joint in joints[1:]),
             _clock=None,
             algebra=SPATIAL,
-            _independent_rows=None,
+            _loop_rows=None,
+            _clusters=None,
             _independent_velocities=None,
             _loop_numbers=MappingProxyType({}),
         )
@@ -132,6 +133,13 @@ class Tree(ForceParts, topology.Rooted, Constrained):
         Tree
             With the same structure and numbers; its joints are ordinary ones, some of which move without freedoms.
         """
+        if not self.time_dependent and not self.has_given_motions:
+            return self
+        self.clusters()  # found once, at any time
+        return self._bound(t, self.joints)
+
+    def snapshot(self, t: float) -> Tree:
+        """`at`, without the rows to solve for: those are chosen on it."""
         return self._bound(t, self.joints) if self.time_dependent or self.has_given_motions else self
 
     def after(self, dt) -> Tree:

@@ -45,11 +45,11 @@ REPEATED = 1.5
 
 
 class Visits(Sequence):
-    """The bodies in an order of visiting; iterating notes where in the trace each visit begins and the last one ends.
+    """Bodies, or other parts, in an order; iterating notes where in the trace each visit begins and the last one ends.
 
     Parameters
     ----------
-    bodies : range
+    bodies : sequence
     graph : Graph
     marks : list of int
         Gets the length of the graph at each visit.
@@ -64,7 +64,7 @@ class Visits(Sequence):
 
     __slots__ = ("_bodies", "_graph", "_marks", "_what")
 
-    def __init__(self, bodies: range, graph: Graph, marks: list[int], what: str) -> None:
+    def __init__(self, bodies: Sequence, graph: Graph, marks: list[int], what: str) -> None:
         self._bodies, self._graph, self._marks, self._what = bodies, graph, marks, what
 
     def __iter__(self):
@@ -184,6 +184,9 @@ class MarkedModel(ScalarModel):
 
     def inward(self) -> Visits:
         return Visits(super().inward(), self._graph, self.marks.places, self._what)
+
+    def visits(self, parts: Sequence) -> Visits:
+        return Visits(parts, self._graph, self.marks.places, self._what)
 
     def ancestors(self, i: int) -> Iterator[int]:
         for k, j in enumerate(super().ancestors(i)):
