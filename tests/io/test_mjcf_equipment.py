@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import UnsupportedError
+from kinetree.errors import ConstraintError
 from kinetree.io.mjcf.read import load_mjcf
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import Equality, JointTerm, Pulley, RotationLimit, ViaPoint, WrapShape
@@ -96,14 +96,14 @@ def test_a_connect_holds_at_the_files_own_position():
     np.testing.assert_allclose(p, 0.0, atol=1e-12)
 
 
-def test_dynamics_refuse_a_model_with_loops_and_the_tree_remains():
-    """inverse_dynamics says what it cannot honor; without_unsupported leaves the tree."""
+def test_dynamics_refuse_open_loops_and_the_tree_remains():
+    """Positions of an open loop are refused by name; without_unsupported("loops") leaves the tree."""
     model = load_mjcf(equality('<connect name="e" body1="b" body2="c" anchor=".1 .2 .3"/>'))
-    assert model.unsupported and "'e'" in model.unsupported[0]
+    assert model.unsupported == () and model.nc == 3
     q, z = model.neutral(), np.zeros(model.nv)
-    with kt.interpreted(), pytest.raises(UnsupportedError, match="'e'"):
-        kt.inverse_dynamics(model, q, z, z)
-    assert model.without_unsupported().unsupported == ()
+    with kt.interpreted(), pytest.raises(ConstraintError, match="'e'"):
+        kt.forward_dynamics(model, q, z, z)
+    assert model.without_unsupported("loops").nc == 0
 
 
 # Polynomials ---------------------------------------------------------------------------------------------------------
@@ -128,7 +128,8 @@ def test_other_joint_equalities_stay_polynomials():
     assert (p.follower, p.master, p.coefficients) == ("b1", "a1", (0.0, 1.0, 2.0))
     assert (p.follower_reference, p.master_reference) == (0.2, pytest.approx(np.radians(10)))
     assert (o.follower, o.master, o.coefficients) == ("a2", None, (0.3,))
-    assert not n.active and model.couplings == () and len(model.unsupported) == 2
+    assert not n.active and model.couplings == () and model.unsupported == ()
+    assert [(c.kind, c.name) for c in model.constraints] == [("polynomial_coupling", "p"), ("polynomial_coupling", "o")]
 
 
 def test_couplings_that_cannot_be_stay_equalities():

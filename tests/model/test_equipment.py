@@ -9,7 +9,7 @@ import kinetree as kt
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.calls import public_call
-from kinetree.errors import ConstraintError, DuplicateNameError, ShapeError, UnknownNameError, UnsupportedError
+from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, UnsupportedError
 from kinetree.integrators import FIXED_STEP
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import (
@@ -22,16 +22,20 @@ from kinetree.model import (
     ModelBuilder,
     Tendon,
     ViaPoint,
+    WrapShape,
 )
 
 LOOP = LoopJoint("pin", Spherical(), "lower", "world")
 CURVE = Equality("curve", "joint", "elbow", "shoulder", (0.0, 1.0, 0.5))
 SPRING = Tendon("spring", (ViaPoint("upper"), ViaPoint("lower")), stiffness=10.0)
+WRAPPED = Tendon("wrapped", (ViaPoint("upper"), WrapShape("sphere", "world", 0.1), ViaPoint("lower")))
+RAIL = kt.joints.Composite((kt.joints.Revolute(), kt.joints.Prismatic()))  # without an implicit form
 CORD = Tendon("cord", (JointTerm("elbow", 2.0),))
 MOTOR = Actuator("motor", "tendon", "cord")
 SERVO = Actuator("servo", "joint", "elbow", gain_parameters=(9.0,), bias="affine", bias_parameters=(0.0, -9.0))
 UNSUPPORTED = [
-    ({"loops": (LOOP,)}, "pin"), ({"equalities": (CURVE,)}, "curve"), ({"tendons": (SPRING,)}, "spring"),
+    ({"loops": (LoopJoint("rail", RAIL, "lower", "world"),)}, "rail"), ({"tendons": (SPRING,)}, "spring"),
+    ({"tendons": (WRAPPED,), "equalities": (Equality("length", "tendon", "wrapped", None, (1.0,)),)}, "length"),
     ({"actuators": (SERVO,)}, "servo"),
 ]  # fmt: skip
 
@@ -45,12 +49,10 @@ def test_complete_dynamics_refuse_what_they_do_not_compute(parts, name):
     """Unsupported forces raise by name in complete calls, the bare tree goes on, and without them all is as before."""
     model, plain, x = equipped(**parts), kt.models.double_pendulum(), np.array([0.3, -0.2])
     for call in (kt.inverse_dynamics, kt.forward_dynamics):
-        # Forward dynamics solve for loops, and refuse positions at which these are open.
-        closed = call is kt.forward_dynamics and "loops" in parts
-        with pytest.raises(ConstraintError if closed else UnsupportedError, match=name):
+        with pytest.raises(UnsupportedError, match=name):
             call(model, x, x, x)
         np.testing.assert_array_equal(call(model.without_unsupported(), x, x, x), call(plain, x, x, x))
-    with pytest.raises(ConstraintError if "loops" in parts else UnsupportedError, match=name):
+    with pytest.raises(UnsupportedError, match=name):
         kt.simulate(model, duration=0.01)
     np.testing.assert_array_equal(kt.aba(model, x, x, x), kt.aba(plain, x, x, x))
 
@@ -62,11 +64,22 @@ def test_every_complete_algorithm_refuses_what_it_does_not_compute(parts, name, 
     model, x = equipped(**parts), np.array([0.3, -0.2])
     spec = ALGORITHMS[algorithm]
     given = [0.01 if shape == () else x for shape in spec.inputs.values()]
-    static = {"forward": model.joint_names} if spec.static else {}
-    open_loop = algorithm in ("forward_dynamics", "hybrid_dynamics") and "loops" in parts
-    refused = ConstraintError if open_loop else UnsupportedError
-    with kt.interpreted(), pytest.raises(refused, match=name):
+    static = {"forward": model.joint_names} if "forward" in spec.static else {}
+    with kt.interpreted(), pytest.raises(UnsupportedError, match=name):
         public_call(algorithm)(model, *given, **static)
+
+
+def test_loops_and_equalities_are_constraints_until_they_are_left_out():
+    """Those that are computed stay in a model without what is not, and go by their kinds."""
+    model = equipped(loops=(LOOP,), equalities=(CURVE,), actuators=(SERVO,))
+    assert [c.name for c in model.constraints] == ["curve", "pin"] and model.own_constraints == ()
+    assert len(model.unsupported) == 1 and "servo" in model.unsupported[0]
+    computed = model.without_unsupported()
+    assert computed.nc == 4 and computed.equalities == (CURVE,) and not computed.actuators
+    assert model.without_unsupported("loops").nc == 1 and model.without_unsupported("equalities").nc == 3
+    more = model.with_constraints(kt.constraints.Lock("elbow"))
+    assert more.equipment.equalities == (CURVE,) and [c.kind for c in more.own_constraints] == ["lock"]
+    assert more.replace(constraints=()).equipment.equalities == more.replace(constraints=()).loops == ()
 
 
 @pytest.mark.parametrize("integrator", [*FIXED_STEP, "adaptive", "exact friction"])
@@ -149,5 +162,6 @@ def test_builder_of_a_model_builds_that_model(name):
 
 def test_equipment_survives_pickling():
     """A pickled model still holds what it held."""
-    model = pickle.loads(pickle.dumps(equipped(loops=(LOOP,), tendons=(SPRING,))))
-    assert model.unsupported == equipped(loops=(LOOP,), tendons=(SPRING,)).unsupported
+    original = equipped(loops=(LOOP,), equalities=(CURVE,), tendons=(SPRING,))
+    model = pickle.loads(pickle.dumps(original))
+    assert model.unsupported == original.unsupported and model.structure() == original.structure()

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from kinetree.constraints.contract import Constraint
-from kinetree.errors import JointError
+from kinetree.errors import JointError, UnsupportedError
 from kinetree.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
 from kinetree.spatial import Transform, Vector3
 from kinetree.spatial.scalar import where
@@ -119,7 +119,13 @@ class LoopJoint(Constraint):
     @property
     def has_rows(self) -> bool:
         """Whether it is held: active, and of a kind with an implicit form."""
-        return self.active and not self.joint.time_dependent and type(self.joint).implicit is not Joint.implicit
+        if not self.active or self.joint.time_dependent:
+            return False
+        try:
+            self.joint.implicit(Transform.identity())
+        except UnsupportedError:
+            return False
+        return True
 
     def _motion(self, kin):
         return kin.relative(self.predecessor, self.successor, self.X_P, self.X_S)

@@ -272,7 +272,7 @@ class ModelBuilder(Builder):
         for frame in model.frames:
             if frame.name != model.body_names[frame.body] or not frame.is_identity:
                 builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
-        builder._constraints = list(model.without_loops)
+        builder._constraints = list(model.own_constraints)
         builder._forces = list(model.elements)
         builder._gears = [
             (model.joint_name(rotor.joint), model.body_names[rotor.body], rotor) for rotor in model.rotors

@@ -286,6 +286,11 @@ class Tendon:
         freeze(self)
 
     @property
+    def is_computed(self) -> bool:
+        """Whether its length is computed: a sum of joint positions, or a path through points alone."""
+        return not any(isinstance(part, WrapShape) for part in self.path)
+
+    @property
     def is_fixed(self) -> bool:
         """Whether the length is a sum of joint positions."""
         return all(isinstance(part, JointTerm) for part in self.path)
@@ -363,14 +368,13 @@ class Equipment:
 
     @property
     def unsupported(self) -> tuple[str, ...]:
-        """Names of the items besides loop joints whose forces the dynamics do not compute yet."""
-        active = [each for each in self.equalities if each.active]
-        return tuple(map(str, (*active, *(each for each in (*self.tendons, *self.actuators) if each.forces))))
+        """Names of the tendons and actuators whose forces the dynamics do not compute yet."""
+        return tuple(str(each) for each in (*self.tendons, *self.actuators) if each.forces)
 
     @property
     def acting(self) -> tuple[str, ...]:
         """Names of the items that exert forces."""
-        return (*(str(loop) for loop in self.loops if loop.active), *self.unsupported)
+        return (*(str(each) for each in (*self.loops, *self.equalities) if each.active), *self.unsupported)
 
     def without_forces(self, *kinds: str) -> Equipment:
         """The part without unsupported items, of these kinds or all; lengths of tendons, motors and keyframes remain.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.errors import ModelError
@@ -27,10 +28,10 @@ def named_loops(model) -> dict[str, LoopJoint]:
     return names
 
 
-def loop_numbers(model, closed: Sequence[LoopJoint], first: int) -> dict[str, int]:
+def loop_numbers(model, closed: Sequence[LoopJoint], first: int) -> Mapping[str, int]:
     """Places among ``model.constraints`` of the loop joints that are held, which follow ``first`` others, by name."""
     held = {id(loop): first + k for k, loop in enumerate(closed)}
-    return {name: held[id(loop)] for name, loop in named_loops(model).items() if id(loop) in held}
+    return MappingProxyType({n: held[id(loop)] for n, loop in named_loops(model).items() if id(loop) in held})
 
 
 def forces_in_loops(model) -> tuple[LoopForce, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.arguments import a_mapping, a_name, a_random_generator, checked
+from kinetree.arguments import a_mapping, a_random_generator, checked
 from kinetree.constraints import Constraint
 from kinetree.constraints.registry import checked_constraints
 from kinetree.errors import ModelError, unknown_name
@@ -19,7 +19,9 @@ from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import construction
 from kinetree.model import validation as check
-from kinetree.model.equipment import Actuator, Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
+from kinetree.model.equalities import equality_constraints, without_constraints
+from kinetree.model.equipment import Equipment, LoopJoint, check_equipment
+from kinetree.model.equipped import Equipped
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_arrays import JointArrays
 from kinetree.model.joint_forces import check_number_names, joint_forces
@@ -36,7 +38,7 @@ _CHANGEABLE = (
 )  # fmt: skip
 
 
-class Model(JointArrays):
+class Model(Equipped, JointArrays):
     """A mechanism: bodies with inertia, connected by joints into a tree whose root is the world.
 
     Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; these use
@@ -97,6 +99,8 @@ class Model(JointArrays):
     time_dependent : bool
         Whether joints depend on time: then algorithms take the time as their last input, ``kt.aba(model, q, v, tau,
         t)``, and work on ``model.at(t)``.
+    own_constraints : tuple of Constraint
+        Those of ``constraints`` that are not made of the loop joints and equalities in ``equipment``.
     unsupported : tuple of str
         Features of the model that the complete dynamics do not compute yet, so that they raise: loop joints of kinds
         without an implicit form, equalities, tendons with forces, and actuators that exert a force without a control.
@@ -141,7 +145,7 @@ class Model(JointArrays):
     __slots__ = (
         "X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
         "rotors", "equipment", "report", "source", "source_options", "accept_impossible_inertia", "functions",
-        "joint_forces", "elements", "loop_forces", "_reframed", "_numbers", "__weakref__",
+        "joint_forces", "elements", "loop_forces", "own_constraints", "_reframed", "_numbers", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -180,11 +184,12 @@ class Model(JointArrays):
         loops = [*equipment.loops, *(c for c in constraints if isinstance(c, LoopJoint))]
         loops, forces = with_forces(loops, forces)
         others = [c for c in constraints if not isinstance(c, LoopJoint)]
-        self._set(equipment=replace(equipment, loops=loops))
-        closed = () if self.time_dependent else tuple(loop for loop in loops if loop.has_rows)
-        self._set(_loop_numbers=loop_numbers(self, closed, len(others)))
-        equipment = self.equipment
+        equipment = replace(equipment, loops=loops)
         check_equipment(self, equipment)
+        self._set(equipment=equipment)
+        closed = () if self.time_dependent else tuple(loop for loop in loops if loop.has_rows)
+        equalities = equality_constraints(equipment, others)
+        self._set(_loop_numbers=loop_numbers(self, closed, len(others) + len(equalities)))
         check_loops(self)
         arrays, elements = construction.checked_arrays(self, forces, parameters)
         inertias = tuple(snapped_inertia(body) for body in I)
@@ -203,76 +208,15 @@ class Model(JointArrays):
         self._set(functions={}, _reframed=None, _numbers=None)
         self._set(rotors=checked_rotors(self, rotors, possible=possible))
         self._set(joint_forces=joint_forces(self), elements=elements)
-        others = checked_constraints(self, others)
+        others = checked_constraints(self, [*others, *equalities.values()])
         self._set(constraints=(*others, *closed), loop_forces=())
-        self._set(loop_forces=forces_in_loops(self))
-        open_loops = (str(loop) for loop in loops if loop.active and loop not in closed)
-        cones = (str(c) for c in others if c.row_kind == "cone")
-        self._set(unsupported=(*open_loops, *equipment.unsupported, *cones))
+        held = [*map(id, equalities.values()), *map(id, closed)]
+        self._set(loop_forces=forces_in_loops(self), own_constraints=tuple(c for c in others if id(c) not in held))
+        waiting = [x for x in (*loops, *equipment.equalities) if x.active and x not in closed and x not in equalities]
+        cones = [c for c in others if c.row_kind == "cone"]
+        self._set(unsupported=(*map(str, waiting), *equipment.unsupported, *map(str, cones)))
         check_number_names(self)
         check.check_moving_inertia(self)
-
-    # Equipment -------------------------------------------------------------------------------------------------------
-
-    @property
-    def loops(self) -> tuple[LoopJoint, ...]:
-        """Joints that close loops."""
-        return self.equipment.loops
-
-    @property
-    def equalities(self) -> tuple[Equality | RotationLimit, ...]:
-        """Polynomial couplings of joints or tendons, and limits of rotations, which are not computed yet."""
-        return self.equipment.equalities
-
-    @property
-    def without_loops(self) -> tuple[Constraint, ...]:
-        """The constraints but for loop joints, which are kept among ``loops``."""
-        return tuple(c for c in self.constraints if not isinstance(c, LoopJoint))
-
-    @property
-    def tendons(self) -> tuple[Tendon, ...]:
-        """Lengths that depend on the position, with the forces along them."""
-        return self.equipment.tendons
-
-    @property
-    def actuators(self) -> tuple[Actuator, ...]:
-        """Actuators, as data: the dynamics take joint forces."""
-        return self.equipment.actuators
-
-    @property
-    def keyframes(self) -> tuple[str, ...]:
-        """Names of the states that come with the model; see ``keyframe``."""
-        return tuple(key.name for key in self.equipment.keyframes)
-
-    @checked(name=a_name)
-    def keyframe(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """A state that comes with the model.
-
-        Parameters
-        ----------
-        name : str
-            One of ``keyframes``.
-
-        Returns
-        -------
-        q : (nq,) array
-            [rad or m]; neutral where the keyframe has none.
-        v : (nv,) array
-            [rad/s or m/s]; zero where it has none.
-
-        Raises
-        ------
-        UnknownNameError
-        """
-        key = next((key for key in self.equipment.keyframes if key.name == name), None)
-        if key is None:
-            raise unknown_name("keyframe", name, self.keyframes, f"model {self.name!r}")
-        q, v = self.neutral(), np.zeros(self.nv)
-        for joint, x in key.q.items():
-            q[self.q_index(joint)] = x
-        for joint, x in key.v.items():
-            v[self.v_index(joint)] = x
-        return q, v
 
     # Derived ---------------------------------------------------------------------------------------------------------
 
@@ -390,8 +334,7 @@ class Model(JointArrays):
             bare = tuple(without_forces(loop) if loop.active else loop for loop in self.loops)
             arguments["equipment"] = replace(self.equipment, loops=bare)
         if "constraints" in changes and "equipment" not in changes:
-            equipment = arguments["equipment"]
-            changes["equipment"] = replace(equipment, loops=tuple(x for x in equipment.loops if not x.has_rows))
+            changes["equipment"] = without_constraints(arguments["equipment"])
         return Model(**{**arguments, **changes})
 
     def with_constraints(self, *constraints: Constraint) -> Model:
@@ -414,7 +357,7 @@ class Model(JointArrays):
         >>> [str(c) for c in pair.constraints]
         ["coupling of joint 'elbow' to 'shoulder'"]
         """
-        return self.replace(constraints=(*self.constraints, *constraints))
+        return Model(**self._arguments() | {"constraints": (*self.own_constraints, *constraints)})
 
     def with_forces(self, *forces: ForceElement) -> Model:
         """A copy with further force elements.
@@ -437,22 +380,26 @@ class Model(JointArrays):
         return self.replace(**none, equipment=replace(self.equipment, loops=loops))
 
     def without_unsupported(self, *kinds: str) -> Model:
-        """A copy without the features that the complete dynamics do not compute.
+        """A copy without the features that the complete dynamics do not compute, or without all of some kinds.
 
         Parameters
         ----------
         *kinds : {"loops", "equalities", "tendons", "actuators"}
-            Features to leave out; default: all. Tendons stay as lengths only, and motors, which exert nothing without
-            a control, stay as data.
+            Kinds to leave out, whether they are computed or not; default: all that is not computed. Tendons stay as
+            lengths only, and motors, which exert nothing without a control, stay as data.
 
         Raises
         ------
         UnknownNameError
             There is no such kind.
         """
-        computed = tuple(c for c in self.without_loops if c.row_kind != "cone")
-        equipment = self.equipment.without_forces(*kinds)
-        return self.replace(equipment=equipment, constraints=self.without_loops if kinds else computed)
+        equipment, constraints = self.equipment.without_forces(*kinds or ("tendons", "actuators")), self.own_constraints
+        if not kinds:
+            left = {what: tuple(x for x in getattr(equipment, what) if str(x) not in self.unsupported)
+                    for what in ("loops", "equalities")}  # fmt: skip
+            equipment = replace(equipment, **left)
+            constraints = tuple(c for c in constraints if c.row_kind != "cone")
+        return self.replace(equipment=equipment, constraints=constraints)
 
     @checked(options=a_mapping)
     def read_with(self, options: Mapping[str, object]) -> Model:
@@ -468,7 +415,7 @@ class Model(JointArrays):
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
-        own = {"forces": self.elements, "constraints": self.without_loops}
+        own = {"forces": self.elements, "constraints": self.own_constraints}
         own |= {"source_options": options, "welded": dict(self._welded)}
         return {what: getattr(self, what) for what in names} | own
 

@@ -47,7 +47,7 @@ def as_data(model) -> dict:
             {"name": loop.name, "kind": loop.joint.kind, **_fields(loop, "predecessor", "successor", "active")}
             for loop in model.loops
         ],
-        "constraints": [str(c) for c in model.without_loops if c.kind != "coupling"],
+        "constraints": [str(c) for c in model.own_constraints if c.kind != "coupling"],
         "equalities": [str(equality) for equality in model.equalities],
         "tendons": [{"name": tendon.name, "forces": list(tendon.forces)} for tendon in model.tendons],
         "actuators": [

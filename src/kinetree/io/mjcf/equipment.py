@@ -19,6 +19,7 @@ from kinetree.io.mjcf.shapes import geom_frame
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import Actuator, ModelBuilder, equipment
 from kinetree.model.builder import rotation_of_quaternion
+from kinetree.model.equalities import equality_constraints
 from kinetree.model.equipment import EVERYWHERE
 from kinetree.model.parts import transform_of_pose
 
@@ -33,8 +34,7 @@ _CODE = "not-computed"
 _REFUSED = "so forward_dynamics, simulate, ... refuse the model"
 # Equipment that the dynamics do not compute, by type: the kind of element, one of them, several.
 _KINDS = {
-    equipment.LoopJoint: ("equality", "loop joint", "loop joints"),
-    equipment.Equality: ("equality", "equality", "equalities"),
+    equipment.Equality: ("equality", "equality of tendons around shapes", "equalities of tendons around shapes"),
     equipment.RotationLimit: ("joint", "limit of a ball joint", "limits of ball joints"),
     equipment.Tendon: ("tendon", "tendon with forces", "tendons with forces"),
 }
@@ -312,7 +312,13 @@ def _velocities(place: Layout, qpos, qvel) -> dict[str, tuple[float, ...]]:
 
 def _report(made: equipment.Equipment, notes: Notes) -> None:
     """One entry for each kind of equipment that the dynamics do not compute, and for actuators alike."""
-    acting = [c for c in (*made.loops, *made.equalities) if c.active]
+    held = equality_constraints(made, ())
+    exact = [c for c in (*made.loops, *held) if c.active]
+    if exact:
+        count = "1 equality is" if len(exact) == 1 else f"{len(exact)} equalities are"
+        message = f"{count} exact here, MuJoCo holds them softly: {listed([c.name for c in exact])}"
+        notes.info(("equality", exact[0].name), message)
+    acting = [c for c in made.equalities if c.active and c not in held]
     acting += [tendon for tendon in made.tendons if tendon.forces]
     for kind, (element, one, several) in _KINDS.items():
         pieces = [piece for piece in acting if isinstance(piece, kind)]

@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.arguments import a_model, a_word, checked
 from kinetree.io.free_names import Names
+from kinetree.io.mjcf.write_constraints import with_equalities
 from kinetree.io.mjcf.write_equipment import EquipmentWriter
 from kinetree.io.mjcf.write_inertia import write_inertia
 from kinetree.io.mjcf.write_joints import Part, Place, joint_attributes, places, settle_physics
@@ -73,6 +74,7 @@ def mjcf_text(
     """The text and the report; ``folder`` is where the file goes, for relative names of meshes."""
     features = UnsupportedFeatures(model, "MJCF", unsupported)
     settle_physics(model, features)
+    model = features.model = with_equalities(model, features)
     file = MjcfFile(model, features, MeshNames(meshes, folder, features))
     file.write()
     return text_of(file.root), features.report()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
+from kinetree.constraints.tendon_path import branches
 from kinetree.forces.registry import COEFFICIENTS
 from kinetree.io.mjcf.equipment import LAWS
 from kinetree.io.mjcf.write_joints import UNIFORM, range_attributes
@@ -64,7 +67,14 @@ class EquipmentWriter:
         return float(self.file.states.q0[self.model.q_index(joint)][0])
 
     def _length0(self, tendon) -> float:
-        return sum(term.coefficient * self._q0(term.joint) for term in tendon.path)
+        """The length where the file shows the robot."""
+        if tendon.is_fixed:
+            return sum(term.coefficient * self._q0(term.joint) for term in tendon.path)
+        total = 0.0
+        for divisor, frames in branches(tendon.path):
+            points = [self.file.states.pose_of(self.model.frame(frame))[1] for frame in frames]
+            total += sum(float(np.linalg.norm(b - a)) for a, b in pairwise(points)) / divisor
+        return total
 
     def _coupling(self, section, coupling) -> None:
         follower, master = self._joint(coupling.joint), self._joint(coupling.master)
@@ -137,12 +147,12 @@ class EquipmentWriter:
             x0, y0 = (x0 - self._q0(c.master) if c.master else x0), y0 - self._q0(c.follower)
         else:
             tendons = {t.name: t for t in self.model.tendons}
-            if not all(tendons[name].is_fixed for name in (c.follower, c.master) if name):
+            if not all(tendons[name].is_computed for name in (c.follower, c.master) if name):
                 # Lengths where the file shows the robot: those of the model's file, if that showed it so too.
                 as_before = "initial" not in self.model.keyframes or self.file.states.is_shown
                 return _padded(c.coefficients) if as_before else None
-            x0 = x0 - self._length0(tendons[c.master]) if c.master else x0
-            y0 = y0 - self._length0(tendons[c.follower])
+            x0 = _left(x0, self._length0(tendons[c.master])) if c.master else x0
+            y0 = _left(y0, self._length0(tendons[c.follower]))
         if x0 == 0.0 and y0 == 0.0:
             return _padded(c.coefficients)
         shifted = np.polynomial.Polynomial(c.coefficients or (0.0,))(np.polynomial.Polynomial((-x0, 1.0))).coef
@@ -216,6 +226,12 @@ class EquipmentWriter:
             parameters = getattr(a, f"{law}_parameters") or (0.0,)
             data |= {f"{short}type": getattr(a, law), f"{short}prm": numbers_text(parameters)}
         add(section, "general", **data)
+
+
+def _left(reference: float, length: float) -> float:
+    """The difference of two lengths, without rounding."""
+    x = reference - length
+    return 0.0 if abs(x) <= SAME_POINT * max(1.0, abs(length)) else x
 
 
 def _softness(piece) -> dict[str, str]:

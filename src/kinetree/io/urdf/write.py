@@ -103,6 +103,9 @@ def _settle_physics(model, features: UnsupportedFeatures) -> None:
         if not np.any(model.stiffness[v]) and not np.array_equal(reference, neutral):
             features.note(f"joint {model.joint_name(i)!r}", "reference of a spring without stiffness left out")
     features.add_parts()
+    for c in model.own_constraints:
+        if c.kind != "coupling":
+            features.add("constraints", str(c))
     for kind in ("loops", "equalities", "tendons", "actuators", "keyframes"):
         for piece in getattr(model.equipment, kind):
             features.add(kind.replace("loops", "loop joints"), repr(piece.name) if piece.name else str(piece))

@@ -1,0 +1,70 @@
+"""The equipment of a model by its kinds: loop joints, equalities, tendons, actuators, keyframes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.arguments import a_name, checked
+from kinetree.errors import unknown_name
+from kinetree.model.equipment import Actuator, Equality, LoopJoint, RotationLimit, Tendon
+
+
+class Equipped:
+    """Base of models: the parts of ``equipment`` as attributes."""
+
+    __slots__ = ()
+
+    @property
+    def loops(self) -> tuple[LoopJoint, ...]:
+        """Joints that close loops."""
+        return self.equipment.loops
+
+    @property
+    def equalities(self) -> tuple[Equality | RotationLimit, ...]:
+        """Polynomial couplings of joints or tendons as data, and limits of rotations, which are not computed yet."""
+        return self.equipment.equalities
+
+    @property
+    def tendons(self) -> tuple[Tendon, ...]:
+        """Lengths that depend on the position, with the forces along them."""
+        return self.equipment.tendons
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """Actuators, as data: the dynamics take joint forces."""
+        return self.equipment.actuators
+
+    @property
+    def keyframes(self) -> tuple[str, ...]:
+        """Names of the states that come with the model; see ``keyframe``."""
+        return tuple(key.name for key in self.equipment.keyframes)
+
+    @checked(name=a_name)
+    def keyframe(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """A state that comes with the model.
+
+        Parameters
+        ----------
+        name : str
+            One of ``keyframes``.
+
+        Returns
+        -------
+        q : (nq,) array
+            [rad or m]; neutral where the keyframe has none.
+        v : (nv,) array
+            [rad/s or m/s]; zero where it has none.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        key = next((key for key in self.equipment.keyframes if key.name == name), None)
+        if key is None:
+            raise unknown_name("keyframe", name, self.keyframes, f"model {self.name!r}")
+        q, v = self.neutral(), np.zeros(self.nv)
+        for joint, x in key.q.items():
+            q[self.q_index(joint)] = x
+        for joint, x in key.v.items():
+            v[self.v_index(joint)] = x
+        return q, v
