@@ -24,6 +24,7 @@ from kinetree.algorithms.couplings import (
     coupling_columns,
     expanded,
     projected,
+    typical_pivots,
     weighted,
     weighted_row,
     weighted_scales,
@@ -39,20 +40,21 @@ from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 
 
-def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, multipliers=False):
+def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, multipliers=False, solver=None):
     """``(M + diag(diagonal) + added) a = tau - c + G^T lambda`` under the model's constraints, M that of the bodies.
 
     With ``multipliers``, a and lambda, one for each row of ``model.constraints``; zero for rows that are left out.
+    ``solver`` is the class of the system, by default the one that takes fewer operations.
     """
-    if not model.constraints and not added and not matrix_pays(model):
+    if solver is None and not model.constraints and not added and not matrix_pays(model):
         a = articulated_accelerations(model, q, v, tau, f_ext, diagonal)
         return (a, []) if multipliers else a
-    if not added and clusters_pay(model):
+    if solver is None and not added and clusters_pay(model):
         return cluster_accelerations(model, q, v, tau, f_ext, diagonal, multipliers)
     M, force = stiffened_matrix(model, q, diagonal, added), minus(tau, bias_forces(model, q, v, f_ext))
     kin = Kinematics(model, q, v)
     given = given_accelerations(model, kin)
-    system = ConstrainedSystem(model, M, kin, given)
+    system = (solver or ConstrainedSystem)(model, M, kin, given)
     laws = row_laws(model, kin)
     f = force
     for k, rows in laws.items():
@@ -145,7 +147,11 @@ class Factorized:
         for m, column in enumerate(self.columns):
             for n in (m, *self.above[m]):
                 self.H[m][n] = projected(M, column, self.columns[n])
-        self.factors = ltdl_factors(self.H, self.above, weighted_scales(model, self.columns))
+
+    @functools.cached_property
+    def factors(self) -> tuple:
+        """L and D of ``H = L^T D L``."""
+        return ltdl_factors(self.H, self.above, weighted_scales(self.model, self.columns))
 
     def solve(self, f) -> list:
         """``H^-1 f``."""
@@ -199,7 +205,7 @@ class ConstrainedSystem(Factorized):
     def factors_A(self) -> tuple:
         """L and D of ``A = W^T D^-1 W``."""
         A = [[dot(w, u) for w in self.scaled[: m + 1]] for m, u in enumerate(self.W)]
-        return ltdl_factors(A, self.below)
+        return ltdl_factors(A, self.below, typical_pivots(self.model, self.numbers, self.columns))
 
     def accelerations(self, f, k) -> tuple[list, list]:
         """``G y`` of all velocity coordinates and lambda, for joint forces f (nv) and one k for each of the rows."""
@@ -290,9 +296,12 @@ def remaining_rows(model) -> list:
     return [c for c in model.constraints if c.row_kind == "equality" and not c.velocity_map(kin)]
 
 
-def equality_rows(model, kin, given):
-    """Rows ``K a = k`` that are not eliminated: their numbers, entries by velocity coordinate, and right-hand sides."""
-    kept, first, found = set(model.independent_rows()), 0, []
+def equality_rows(model, kin, given, kept=None):
+    """Rows ``K a = k`` that are not eliminated: their numbers, entries by velocity coordinate, and right-hand sides.
+
+    ``kept`` are the numbers of the rows to take, by default the independent ones.
+    """
+    kept, first, found = set(model.independent_rows() if kept is None else kept), 0, []
     for c in model.visits(model.constraints):
         numbers = range(first, first + c.count(model))
         first = numbers.stop

@@ -48,6 +48,16 @@ def weighted_scales(model, columns) -> list:
     return [sum(scales[k] * (ratio * ratio) for k, ratio in column) for column in columns]
 
 
+def typical_pivots(model, numbers, columns) -> list:
+    """For rows of these numbers the entries on the diagonal of A at typical positions: ``sum of K_k^2 / M_kk``."""
+    typical, scales = model.loop_rows().typical, weighted_scales(model, columns)
+    return [
+        sum(sum(typical[n].get(k, 0.0) * ratio for k, ratio in column) ** 2 / scale
+            for column, scale in zip(columns, scales, strict=True))
+        for n in numbers
+    ]  # fmt: skip
+
+
 def projected(A, left, right):
     """The entry of ``G^T A G`` that belongs to two columns of G."""
     total = 0.0

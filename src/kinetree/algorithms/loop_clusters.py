@@ -20,7 +20,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from kinetree.algorithms.couplings import coupling_columns, projected, weighted, weighted_row
+from kinetree.algorithms.couplings import (
+    coupling_columns,
+    projected,
+    typical_pivots,
+    weighted,
+    weighted_row,
+    weighted_scales,
+)
 from kinetree.algorithms.crba import fill_block
 from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.kinematics import links
@@ -147,7 +154,11 @@ class JoinedJoints:
         K = {n: [weighted_row(row, column) for column in columns] for n, row in rows.items()}
         self.unknowns, N = _saddle_point(H, K, columns)
         self.above = filled_rows([[m for m, x in enumerate(row[:r]) if not is_zero(x)] for r, row in enumerate(N)])
-        self.L, self.D = ltdl_factors(N, self.above)
+        sizes, rows = weighted_scales(model, columns), list(rows)
+        pivots = dict(zip(rows, typical_pivots(model, rows, columns), strict=True))
+        scales = [pivots[x] if isinstance(x, int) else sizes[columns.index(x)] for x in self.unknowns]
+        negative = [r for r, x in enumerate(self.unknowns) if isinstance(x, int)]
+        self.L, self.D = ltdl_factors(N, self.above, scales, negative)
         self.W, algebra = None, model.algebra
         if self.base:
             zero = algebra.Force.zero()

@@ -11,8 +11,7 @@ II, section VII.2). Further steps of positions, and the velocities, take the fac
 
 from __future__ import annotations
 
-from kinetree.algorithms.constrained import ConstrainedSystem, given_rates, remaining_rows
-from kinetree.algorithms.crba import crba
+from kinetree.algorithms.constrained import constrained_system, given_rates, remaining_rows
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import apply_couplings, integrate
 from kinetree.algorithms.spec import algorithm
@@ -21,9 +20,9 @@ from kinetree.state_kinematics import Kinematics
 NEWTON = 3  # steps with new factors of the public calls: a gap e becomes about e^8
 
 
-def system_at(model, q) -> ConstrainedSystem:
+def system_at(model, q):
     """The factors of M and ``K M^-1 K^T`` at a position."""
-    return ConstrainedSystem(model, crba(model, q), Kinematics(model, q), {})
+    return constrained_system(model, Kinematics(model, q), given={})
 
 
 def projected_position(model, q, iterations, system=None):

@@ -13,7 +13,7 @@ Nothing is written to an argument, so results may replace operands.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from kinetree.algorithms.regularity import require_regular
 from kinetree.spatial.scalar import absolute, sqrt
@@ -67,7 +67,9 @@ def ltl_factors(M, above: Rows, scales: Sequence | None = None) -> list[list]:
     return H
 
 
-def ltdl_factors(M, above: Rows, scales: Sequence | None = None) -> tuple[list[list], list]:
+def ltdl_factors(
+    M, above: Rows, scales: Sequence | None = None, negative: Container[int] = ()
+) -> tuple[list[list], list]:
     """L and D with ``M = L^T D L``, L with a unit diagonal: no square roots.
 
     Parameters
@@ -77,6 +79,8 @@ def ltdl_factors(M, above: Rows, scales: Sequence | None = None) -> tuple[list[l
     above : sequence of sequence of int
     scales : sequence, optional
         Scales to which the pivots are compared. Without it M may be indefinite, and its diagonal takes their place.
+    negative : container of int
+        With scales, the rows whose pivots are negative, as those of multipliers are.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def ltdl_factors(M, above: Rows, scales: Sequence | None = None) -> tuple[list[l
     Raises
     ------
     SingularityError
-        A pivot is zero to working precision, or not positive if there are scales.
+        A pivot is zero to working precision, or has not the sign that it should have if there are scales.
 
     Notes
     -----
@@ -97,7 +101,7 @@ def ltdl_factors(M, above: Rows, scales: Sequence | None = None) -> tuple[list[l
     H, D = lower_triangle(M, above), [0.0] * len(above)
     for k in reversed(range(len(above))):
         if scales:
-            require_regular(H[k][k], scales[k])
+            require_regular(-H[k][k] if k in negative else H[k][k], scales[k])
         else:
             require_regular(absolute(H[k][k]), absolute(M[k][k]))
         D[k], H[k][k] = H[k][k], 1.0

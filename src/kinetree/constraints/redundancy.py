@@ -28,18 +28,30 @@ class LoopRows(NamedTuple):
     ----------
     kept : tuple of int
         Numbers of the rows that are solved for; those of eliminated constraints and of bounded forces are all kept.
-    coordinates : dict
-        Of the kept rows that are not eliminated: for each velocity coordinate in it, its typical entry.
+    typical : dict
+        Of rows that are not eliminated: for each velocity coordinate in a row, its typical entry.
+    natural : dict
+        Of the same rows, the size of entries that are not rounding: 1 for moments, levers for forces.
     redundant : tuple of int
         Rows that others imply.
     rounding : tuple of int
         Rows that others imply but for rounding, such as the decimals of a file.
+    gap : float
+        The largest error of position of the best closed position found [m or rad].
     """
 
     kept: tuple[int, ...]
-    coordinates: dict[int, dict[int, float]]
+    typical: dict[int, dict[int, float]]
+    natural: dict[int, float]
     redundant: tuple[int, ...] = ()
     rounding: tuple[int, ...] = ()
+    gap: float = 0.0
+
+    @property
+    def coordinates(self) -> dict[int, dict[int, float]]:
+        """``typical`` of the kept rows."""
+        kept = set(self.kept)
+        return {n: entries for n, entries in self.typical.items() if n in kept}
 
 
 def loop_rows(model) -> LoopRows:
@@ -55,7 +67,7 @@ def loop_rows(model) -> LoopRows:
     equalities, loops = _equalities(model)
     everything = range(sum(c.count(model) for c in model.constraints))
     if not loops:
-        return LoopRows(tuple(everything), {})
+        return LoopRows(tuple(everything), {}, {})
     samples = closed_positions(model, np.random.default_rng(0))
     G, numbers, free = samples.rows, samples.numbers, {n for _, of in loops for n in of}
     size, natural = np.abs(G).max(axis=(0, 2)), np.ones(len(numbers))
@@ -70,15 +82,14 @@ def loop_rows(model) -> LoopRows:
         chosen |= {numbers[m] for m in rows[taken]}
         exact |= {numbers[m] for m in rows[~taken & (rest < ROUNDING)]}
     typical = np.sqrt((G * G).mean(axis=0))
+    of_loops = [(m, n) for m, n in enumerate(numbers) if n in free]
     return LoopRows(
         tuple(n for n in everything if n in chosen or n not in free),
-        {
-            n: {k: typical[m, k] for k in sorted(samples.coordinates[m])}
-            for m, n in enumerate(numbers)
-            if n in chosen & free
-        },
+        {n: {k: float(typical[m, k]) for k in sorted(samples.coordinates[m])} for m, n in of_loops},
+        {n: float(natural[m]) for m, n in of_loops},
         tuple(sorted(exact)),
         tuple(sorted(free - chosen - exact)),
+        samples.gap,
     )
 
 
@@ -228,8 +239,8 @@ def closed_state(model, rng) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _moved(model, q, step) -> np.ndarray:
-    """The positions (samples, nq) reached by steps (samples, nv)."""
-    q, step = list(q.T), list(step.T)
+    """The positions (..., nq) reached by steps (..., nv)."""
+    shape, q, step = q.shape[:-1], list(q.T), list(step.T)
     moved = [x for i in model.outward()
              for x in model.joints[i].integrate(model.q_of(i, q), model.v_of(i, step))]  # fmt: skip
-    return np.stack([np.broadcast_to(x, len(q[0])) for x in moved], axis=1)
+    return np.stack([np.broadcast_to(x, shape) for x in moved], axis=-1)
