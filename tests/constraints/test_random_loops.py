@@ -15,6 +15,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.errors import UnsupportedError
 from kinetree.joints import Composite, Reversed, examples
 from kinetree.textbook.loop_methods import METHODS
+from kinetree.verification.loop_checks import SOLUTIONS
 from kinetree.verification.maximal import Maximal
 from kinetree.verification.plain import Plain
 
@@ -65,6 +66,9 @@ def compare(model, q, v, seed: int, compiled: bool = False) -> None:
         lam = kt.forward_dynamics(model, q, v, tau, f_ext, multipliers=True)[1]
         torques, more = kt.inverse_dynamics(model, q, v, a, f_ext, multipliers=True)
         found["inverse dynamics"] = kt.forward_dynamics(model, q, v, torques, f_ext)
+    state = [x.tolist() for x in (q, v, tau, f_ext)]
+    for name, spec in SOLUTIONS.items():  # forward dynamics takes the one with fewer operations
+        found[name] = np.array(spec.function(model, *state), float)
     for method in METHODS:
         found[f"book, {method}"], each = kt.textbook.loop_dynamics(model, q, v, tau, f_ext, method=method)
         assert np.abs(G.T @ each - forces).max() < weight, method

@@ -148,6 +148,7 @@ def test_rows_left_out_by_mistake_are_noticed():
     kept = model.independent_rows()
     assert len(kept) == 2
     damaged = model.replace()
-    damaged._set(_independent_rows=kept[:1])
+    rows = model.loop_rows()
+    damaged._set(_loop_rows=rows._replace(kept=kept[:1], coordinates={kept[0]: rows.coordinates[kept[0]]}))
     wrong = off(damaged)
     assert {"kept rows", "forward_dynamics, auto", "maximal_equation"} <= wrong and "loop_dynamics, kkt" not in wrong

@@ -11,9 +11,12 @@ from functools import partial
 
 import numpy as np
 
-from kinetree.algorithms.constrained import remaining_rows
+from kinetree.algorithms.constrained import ConstrainedSystem, cluster_accelerations, remaining_rows
 from kinetree.algorithms.constraint_rows import CONSTRAINT_BIAS, CONSTRAINT_ERROR, CONSTRAINT_JACOBIAN
-from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.matrices import minus
+from kinetree.algorithms.rnea import bias_forces
+from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compiler.function import compile
 from kinetree.constraints import LoopJoint
 from kinetree.errors import ConstraintError
@@ -279,6 +282,31 @@ def _forward(s, method: str):
     return _interpreted(s, spec)
 
 
+def _whole_tree(model, q, v, tau, f_ext):
+    """Multipliers with the mass matrix of the whole tree."""
+    system = ConstrainedSystem(model, crba(model, q), Kinematics(model, q, v), {})
+    return system.accelerations(minus(tau, bias_forces(model, q, v, f_ext)), system.k)[0]
+
+
+def _clusters(model, q, v, tau, f_ext):
+    """Multipliers eliminated with the joints of each cluster of loops."""
+    return cluster_accelerations(model, q, v, tau, f_ext, model.armature)
+
+
+_INPUTS = {"q": ("nq",), "v": ("nv",), "tau": ("nv",), "f_ext": ("nb", 6)}
+SOLUTIONS = {
+    "multipliers, whole tree": Spec("whole_tree", _whole_tree, _INPUTS, {}, {"a": ("nv",)}),
+    "multipliers, loop clusters": Spec("loop_clusters", _clusters, _INPUTS, {}, {"a": ("nv",)}),
+}
+"""Both solutions, of which forward dynamics takes the one with fewer operations."""
+
+
+def _solved(s, name: str):
+    if s.model.geared:
+        raise LeftOut("gears couple bodies that are not joined")
+    return s.interpret(SOLUTIONS[name], q=s.q, v=s.v, tau=s.tau + _passive(s), f_ext=s.f_ext)
+
+
 def _interpreted(s, spec):
     given = dict(zip(("q", "v", "tau", "f_ext", "x", "u"), (s.q, s.v, s.tau, s.f_ext, *_internal(s)), strict=False))
     return s.interpret(spec, **given)
@@ -341,6 +369,11 @@ def checks() -> list[Check]:
             _check("accelerations, constrained", f"forward_dynamics, {name}", LOOPS,
                    partial(_accelerations, compute=partial(_forward, method=name)))
             for name in forward_methods()
+        ),
+        *(
+            _check("accelerations, constrained", name, LOOPS,
+                   partial(_accelerations, compute=partial(_solved, name=name)))
+            for name in SOLUTIONS
         ),
         _check("accelerations, constrained", "of inverse_dynamics' forces", LOOPS,
                partial(_accelerations, compute=_inverse)),
