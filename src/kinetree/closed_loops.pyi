@@ -8,12 +8,14 @@ from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
 from kinetree.analysis.torque_family import TorqueFamily as TorqueFamily
+from kinetree.analysis.branches import branches as branches
 from kinetree.analysis.mobility import mobility as mobility
 from kinetree.analysis.torque_family import torque_family as torque_family
 
 __all__ = [
     "TorqueFamily",
     "accelerations",
+    "branches",
     "mobility",
     "null_space",
     "project_position",

@@ -21,7 +21,7 @@ PLACES = {
         "simulate": "simulation.simulate", "verify": "verification.verify",
     },
     "kinetree.closed_loops": {
-        "mobility": "analysis.mobility",
+        "branches": "analysis.branches", "mobility": "analysis.mobility",
         "TorqueFamily": "analysis.torque_family", "torque_family": "analysis.torque_family",
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},

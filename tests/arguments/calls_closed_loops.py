@@ -14,7 +14,10 @@ def table(folder: pathlib.Path) -> dict:
     bar = kt.models.four_bar()
     q, still = bar.keyframe("closed")[0], np.zeros(3)
     return {
-        "closed_loops.mobility": (kt.closed_loops.mobility, dict(model=bar, q=q, actuated=["crank"], t=0.0)),
+        "closed_loops.branches": (
+            kt.closed_loops.branches, dict(model=bar, q_guess=q, driver={"crank": 1.0}, starts=8)
+        ),
+        "closed_loops.mobility": (kt.closed_loops.mobility, dict(model=bar, q=q, actuated=["crank"])),
         "closed_loops.torque_family": (
             kt.closed_loops.torque_family,
             dict(model=bar, q=q, v=still, a=still, actuated=["crank"], weights=np.ones(3), f_ext=None),

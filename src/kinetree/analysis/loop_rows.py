@@ -13,9 +13,9 @@ import numpy as np
 from kinetree.algorithms.crba import crba
 from kinetree.constraints import Kinematics, LoopJoint
 from kinetree.constraints.planar_loop_joint import PlanarLoopJoint
-from kinetree.errors import ConstraintError
+from kinetree.model.closing import Closing, closed_position, usual_position
 
-SAMPLES, NEWTON, SPREAD = 8, 60, 0.6  # closed positions, steps to each, and how far each start is [rad, m]
+SAMPLES, SPREAD = 8, 0.6  # closed positions about one, and how far the guess of each is from it [rad, m]
 CLOSED = 1e-11  # [m, rad]
 NOISE = 1e-6  # of a constraint's largest row: smaller rows come from the decimals of a file
 ROUNDING = 1e-12  # of the largest row of all constraints
@@ -58,14 +58,10 @@ def _direction(T, n: int) -> str:
     return f"wrench {n}"
 
 
-def gap_and_rows(model, q) -> tuple[np.ndarray, np.ndarray]:
-    """phi(q) of equality rows, zero for those of velocities alone, and G."""
-    kin, phi, G = Kinematics(model, q.tolist()), [], []
-    for c, _ in equalities(model):
-        rows = c.rows(kin)
-        G += rows
-        phi += c.residual(kin) or [0.0] * len(rows)
-    return np.array([float(x) for x in phi]), dense(G, model.nv)
+def equality_jacobian(model, q) -> np.ndarray:
+    """G of the equality rows."""
+    kin = Kinematics(model, q.tolist())
+    return dense([row for c, _ in equalities(model) for row in c.rows(kin)], model.nv)
 
 
 def dense(rows, nv: int) -> np.ndarray:
@@ -75,25 +71,6 @@ def dense(rows, nv: int) -> np.ndarray:
         for k, x in entries.items():
             row[k] = float(x)
     return G
-
-
-def closed_position(model, q) -> tuple[np.ndarray, float]:
-    """A closed position by Newton's method from q, with steps of least size, and its error [m or rad]."""
-    for _ in range(NEWTON):
-        phi, G = gap_and_rows(model, q)
-        gap = float(np.abs(phi).max(initial=0.0))
-        if gap < CLOSED or not np.isfinite(gap):
-            break
-        step = -np.linalg.lstsq(G, phi, rcond=1e-9)[0]
-        q = moved(model, q, step * min(1.0, 1.0 / max(float(np.abs(step).max()), 1e-12)))
-    return q, gap
-
-
-def moved(model, q, step) -> np.ndarray:
-    """The position reached by a step (nv)."""
-    q, step = q.tolist(), step.tolist()
-    found = [model.joints[i].integrate(model.q_of(i, q), model.v_of(i, step)) for i in model.outward()]
-    return np.array([float(x) for part in found for x in part])
 
 
 def check_closed(model, q, tolerance: float = 1e-6) -> None:
@@ -111,7 +88,7 @@ class LoopRows:
     Parameters
     ----------
     model : Model
-        At a time, if it depends on time.
+        Of models that depend on time, at t = 0.
     q : (nq,) array
         Closed [rad or m].
 
@@ -124,13 +101,13 @@ class LoopRows:
     """
 
     def __init__(self, model, q) -> None:
-        self.model = model
+        self.model, closing = model.at(0.0), Closing(model, limits=False)
         rng = np.random.default_rng(0)
-        starts = (moved(model, q, SPREAD * rng.standard_normal(model.nv)) for _ in range(SAMPLES))
-        found = [closed_position(model, start) for start in starts]
-        self.places = [q] + [x for x, gap in found if gap < CLOSED]
+        starts = (closing.moved(q, SPREAD * rng.standard_normal(len(closing.free))) for _ in range(SAMPLES))
+        found = map(closing.near, starts)
+        self.places = [q, *(x for x in found if closing.gap(x) < CLOSED)]
         self.roots = [np.linalg.inv(np.linalg.cholesky(self._mass_matrix(x))).T for x in self.places]
-        self.at = [gap_and_rows(model, x)[1] for x in self.places]
+        self.at = [equality_jacobian(self.model, x) for x in self.places]
         self.G = self.at[0]
 
     def _mass_matrix(self, q) -> np.ndarray:
@@ -139,9 +116,9 @@ class LoopRows:
 
     @functools.cached_property
     def typical_size(self) -> np.ndarray:
-        """Of each row over the positions, in the metric of M; infinite for rows that are noise."""
+        """The largest of each row over the positions, in the metric of M; infinite for rows that are noise."""
         sizes = np.array([np.linalg.norm(G @ root, axis=1) for G, root in zip(self.at, self.roots, strict=True)])
-        size, first = np.median(sizes, axis=0), 0
+        size, first = sizes.max(axis=0), 0
         largest = size.max(initial=0.0)
         for c, _ in equalities(self.model):
             own = slice(first, first := first + c.count(self.model))
@@ -169,18 +146,7 @@ class LoopRows:
 
 def require_closed(model, q) -> np.ndarray:
     """The given position, which has to be closed; by default the keyframe "initial", or a closed one near neutral."""
-    if q is not None:
-        check_closed(model, q)
-        return q
-    if "initial" in model.keyframes:
-        q = model.keyframe("initial")[0]
-        check_closed(model, q)
-        return q
-    q, gap = closed_position(model, model.neutral())
-    if not gap < CLOSED:
-        raise ConstraintError(
-            f"model {model.name!r}: no closed position was found from the neutral one; loops are off by {gap:.3g} m or "
-            "rad. Give a closed q",
-            residual=gap,
-        )
+    if q is None:
+        return closed_position(model, usual_position(model))
+    check_closed(model.at(0.0), q)
     return q

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.algorithms.joint_sets import velocity_coordinates
 from kinetree.analysis.loop_rows import SINGULAR, LoopRows, equalities, require_closed, row_names
 from kinetree.analysis.overconstraint import Replacement, replacements
-from kinetree.arguments import a_model, a_number, array, checked
+from kinetree.arguments import a_model, array, checked
 from kinetree.errors import ModelError, NonFiniteError
 from kinetree.forces import Motor
 from kinetree.model import Model
@@ -174,8 +174,8 @@ class Mobility:
         return "\n".join(f"{label:{width}}  {text}" for label, text in lines)
 
 
-@checked(model=a_model, t=a_number)
-def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None, t: float = 0.0) -> Mobility:
+@checked(model=a_model)
+def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None) -> Mobility:
     """Mobility, redundant constraints, singularity and actuation of a mechanism at a position.
 
     Parameters
@@ -187,8 +187,6 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None, t: 
     actuated : sequence of str, optional
         Joints with motors, or labels of velocities. Default: the joints of the model's motors (`kinetree.forces.Motor`)
         and actuators.
-    t : float
-        Time [s], for models that depend on it.
 
     Returns
     -------
@@ -197,7 +195,9 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None, t: 
     Raises
     ------
     ConstraintError
-        q breaks a constraint, or no closed position was found.
+        q breaks a constraint.
+    AssemblyError
+        No closed position was found.
     ModelError
         Nothing can move.
     ShapeError, NonFiniteError, UnknownNameError, DuplicateNameError, ArgumentError
@@ -206,9 +206,9 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None, t: 
     -----
     Source: Featherstone (2008), section 8.10 (eqs. 8.52-8.55) and eq. 8.63 for actuation. Ranks are those of rows
     divided by their typical size, in the metric of the mass matrix; rows of less than 1e-6 of the others of their
-    joint, noise of a file's decimals, do not count. Typical values are medians over closed positions about q, found by
-    Newton's method. A replacement of a loop joint exerts no force which the joint does not exert, and leaves the rank
-    at all these positions as it is.
+    joint, noise of a file's decimals, do not count. Typical values are medians over closed positions about q. A
+    replacement of a loop joint exerts no force which the joint does not exert, and leaves the rank at all these
+    positions as it is. Constraints that depend on time are those at t = 0.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None, t: 
     rows n^c        5 of constraints; counting gives n - n^c = -2
     rank r          2
     mobility        1, in a plane
-    position        regular: the least singular value is 0.966 of its typical size
+    position        regular: the least singular value is 0.973 of its typical size
     redundancy      3 constraint forces undetermined
     left out        closure: moment x, moment y, force z
     without effect  closure: moment x, moment y, force z
@@ -232,9 +232,9 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None, t: 
         q = array("mobility: q", q, "finite positions", shape=(model.nq,))
         _check_finite(q)
     chosen = _motors(model) if actuated is None else velocity_coordinates(model, "actuated", actuated)
-    at = model.at(t) if model.time_dependent else model
-    q = require_closed(at, q)
-    loops = LoopRows(at, q)
+    q = require_closed(model, q)
+    loops = LoopRows(model, q)
+    at = loops.model
     names, numbers = row_names(at), [n for c, first in equalities(at) for n in range(first, first + c.count(at))]
     rank, generic = int(loops.ranks[0]), int(max(loops.ranks))
     U, s, V = _svd(loops.scaled[0])

@@ -27,6 +27,11 @@ class Closing:
         Joints that keep their positions, beside locked ones.
     limits : bool
         Whether joints stay within their limits.
+
+    Attributes
+    ----------
+    free : array of int
+        Velocity coordinates whose positions are searched.
     """
 
     def __init__(self, model, fixed: Sequence[str] = (), limits: bool = True) -> None:
@@ -40,7 +45,7 @@ class Closing:
                 held |= {k for k, pairs in c.velocity_map(kin).items() if not pairs}
             else:
                 self._constraints.append(c)
-        self._free = np.array([k for k in range(model.nv) if k not in held], dtype=int)
+        self.free = np.array([k for k in range(model.nv) if k not in held], dtype=int)
         self._bounded = [
             (j, k)
             for i in model.outward() if model.joints[i].nq == model.joints[i].nv
@@ -71,11 +76,12 @@ class Closing:
         for n, row in enumerate(rows):
             for k, x in row.items():
                 J[n, k] = float(x)
-        return J[:, self._free]
+        return J[:, self.free]
 
-    def _moved(self, q, step) -> np.ndarray:
+    def moved(self, q, step) -> np.ndarray:
+        """The position that a step of the free velocities reaches."""
         dv = np.zeros(self.model.nv)
-        dv[self._free] = step
+        dv[self.free] = step
         q, dv = q.tolist(), dv.tolist()
         tree = self._tree
         moved = [
@@ -101,12 +107,12 @@ class Closing:
             size = np.linalg.norm(phi)
             if np.abs(phi).max(initial=0.0) < EXACT:
                 break
-            J, at_limit = self._jacobian(q), np.zeros(len(self._free), dtype=bool)
+            J, at_limit = self._jacobian(q), np.zeros(len(self.free), dtype=bool)
             for _ in range(2):
                 step = _damped(np.where(at_limit, 0.0, J), phi, damping)
                 at_limit |= self._outward(q, step)
             step *= min(1.0, LONGEST / max(np.abs(step).max(initial=0.0), 1e-300))
-            trial = self._moved(q, step)
+            trial = self.moved(q, step)
             phi_trial = self._phi(trial)
             if np.linalg.norm(phi_trial) < size:
                 q, phi, damping = trial, phi_trial, (0.1 * damping if damping > 1e-6 else 0.0)
@@ -118,8 +124,8 @@ class Closing:
 
     def _outward(self, q, step) -> np.ndarray:
         """Which of the free velocities would leave the limits at which they are."""
-        found = np.zeros(len(self._free), dtype=bool)
-        place = {int(k): n for n, k in enumerate(self._free)}
+        found = np.zeros(len(self.free), dtype=bool)
+        place = {int(k): n for n, k in enumerate(self.free)}
         for j, k in self._bounded:
             n = place[k]
             low, high = q[j] <= self.model.lower[k], q[j] >= self.model.upper[k]
@@ -130,8 +136,8 @@ class Closing:
         """A closed position, from a guess and then from random positions farther and farther from it; None if none."""
         rng, guess = np.random.default_rng(0), np.array(q, dtype=float)
         for n in range(TRIES):
-            start = guess if n == 0 else self._moved(
-                guess, NEAREST * 1.15**n * rng.standard_normal(len(self._free))
+            start = guess if n == 0 else self.moved(
+                guess, NEAREST * 1.15**n * rng.standard_normal(len(self.free))
             )  # fmt: skip
             found = self.near(start)
             if self.gap(found) <= HELD:
