@@ -98,8 +98,8 @@ def branches(
     if motions and np.median(motions) > 0:
         drivers = ", ".join(map(repr, sorted({model.velocity_labels[k] for k in held}))) or "none"
         raise ModelError(
-            f"branches: with drivers {drivers} model {model.name!r} still has {int(np.median(motions))} motions, so its "
-            "positions are no isolated branches; give as many drivers as its mobility (kt.closed_loops.mobility)"
+            f"branches: with drivers {drivers} model {model.name!r} still has {int(np.median(motions))} motions, so "
+            "its positions are no isolated branches; give as many drivers as its mobility (kt.closed_loops.mobility)"
         )
     return _sorted(np.array([each for _, each in found]).reshape(-1, model.nq))
 
