@@ -40,7 +40,7 @@ PLACES = {
         "assembly_tree": "algorithms.assembly_tree", "factorize": "compiler.factorization",
     },
     "kinetree.integrators": {
-        "ADAPTIVE": "integrators.methods", "Adaptive": "integrators.methods",
+        "ADAPTIVE": "integrators.methods", "Adaptive": "integrators.methods", "Baumgarte": "integrators.closure",
         "ExplicitRungeKutta": "integrators.explicit", "FIXED_STEP": "integrators.methods",
         "GeneralizedAlpha": "integrators.generalized_alpha", "RungeKutta4": "integrators.rk4",
         "SemiImplicitEuler": "integrators.semi_implicit", "System": "integrators.system",

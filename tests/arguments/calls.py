@@ -178,6 +178,7 @@ def table(folder: pathlib.Path) -> dict:
             kt.integrators.Adaptive,
             dict(method="dp54", rtol=1e-6, atol=1e-6, max_step=0.1),
         ),
+        "integrators.Baumgarte": (kt.integrators.Baumgarte, dict(T_stab=0.1)),
         "integrators.GeneralizedAlpha": (kt.integrators.GeneralizedAlpha, dict(rho=0.5)),
         "surgery.submodel": (surgery.submodel, dict(model=m, root="lower", joint=None, q=None, tips=())),
         "surgery.prune": (surgery.prune, dict(model=m, bodies=["lower"])),

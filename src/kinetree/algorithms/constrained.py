@@ -302,13 +302,25 @@ def equality_rows(model, kin, given, kept=None):
     ``kept`` are the numbers of the rows to take, by default the independent ones.
     """
     kept, first, found = set(model.independent_rows() if kept is None else kept), 0, []
-    for c in model.visits(model.constraints):
+    for place, c in enumerate(model.visits(model.constraints)):
         numbers = range(first, first + c.count(model))
         first = numbers.stop
         if c.row_kind == "equality" and not c.velocity_map(kin) and kept.intersection(numbers):
-            found += [each for each in zip(numbers, c.rows(kin), c.bias(kin), strict=True) if each[0] in kept]
+            bias = stabilized_bias(c, kin, model.stabilization(place))
+            found += [each for each in zip(numbers, c.rows(kin), bias, strict=True) if each[0] in kept]
     right = [-bias - sum(row[j] * a for j, a in given.items() if j in row) for _, row, bias in found]
     return [n for n, _, _ in found], [row for _, row, _ in found], right
+
+
+def stabilized_bias(c, kin, gains):
+    """The bias of rows, with gains ``(2 alpha, beta^2)`` of the errors of rate and position (book, eq. 8.22)."""
+    bias = c.bias(kin)
+    if gains is None:
+        return bias
+    phi = c.residual(kin)
+    if phi is None:
+        return [b + 0.5 * gains[0] * rate for b, rate in zip(bias, c.rate(kin), strict=True)]
+    return [b + gains[0] * rate + gains[1] * x for b, rate, x in zip(bias, c.rate(kin), phi, strict=True)]
 
 
 def eliminated_multipliers(model, kin, rest, found: dict) -> list:

@@ -42,7 +42,7 @@ def projected_velocity(model, q, v, system=None):
 
 def closed(model, q, v, iterations=1):
     """The state after a step with its loops closed: chord steps of positions, then of velocities, by one solution."""
-    if not has_loops(model):
+    if not is_projected(model):
         return q, v
     system = system_at(model, q)
     q = projected_position(model, q, iterations, system)
@@ -56,14 +56,21 @@ def has_loops(model) -> bool:
     return bool(model.constraints and remaining_rows(model))
 
 
+def is_projected(model) -> bool:
+    """Whether steps close some of these rows by projection; others are stabilized by accelerations, or drift."""
+    return has_loops(model) and not all(
+        model.stabilization(n) is not None for n, c in enumerate(model.constraints) if c in remaining_rows(model)
+    )
+
+
 def position_errors(model, numbers, q) -> list:
-    """phi(q) of the rows of these numbers; zero for rows that hold velocities alone."""
+    """phi(q) of the rows of these numbers; zero for rows that hold velocities alone, or are not projected."""
     kin = Kinematics(model, q)
     return _of_rows(model, numbers, lambda c: c.residual(kin))
 
 
 def velocity_errors(model, numbers, q, v) -> list:
-    """``K v + g`` of the rows of these numbers."""
+    """``K v + g`` of the rows of these numbers; zero for rows that are not projected."""
     kin = Kinematics(model, q, v)
     return _of_rows(model, numbers, lambda c: c.rate(kin))
 
@@ -71,10 +78,11 @@ def velocity_errors(model, numbers, q, v) -> list:
 def _of_rows(model, numbers, values) -> list:
     """The values of the rows of these numbers, by a function of constraints that may have none."""
     found, first = {}, 0
-    for c in model.constraints:
+    for place, c in enumerate(model.constraints):
         last = first + c.count(model)
         if any(first <= n < last for n in numbers):
-            found |= enumerate(values(c) or [0.0] * (last - first), first)
+            errors = values(c) if model.stabilization(place) is None else None
+            found |= enumerate(errors or [0.0] * (last - first), first)
         first = last
     return [found[n] for n in numbers]
 

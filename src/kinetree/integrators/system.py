@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.projection import has_loops
+from kinetree.algorithms.projection import has_loops, is_projected
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compiler.function import Function
 from kinetree.integrators.coordinates import Coordinates
@@ -39,13 +39,15 @@ class System:
         Names and units of the entries of q and v.
     has_loops : bool
         Whether steps have to keep rows of the model: those of loops, and a user's own.
+    is_projected : bool
+        Whether states are projected on some of these.
     """
 
     def __init__(self, model, wrenches: bool = False) -> None:
         self.model = model
         self.wrenches = wrenches
         self.coordinates = Coordinates.of(model)
-        self.has_loops = has_loops(model)
+        self.has_loops, self.is_projected = has_loops(model), is_projected(model)
         given = (("f_ext", wrenches), ("x", model.nx), ("u", model.nu))
         self._given = tuple(name for name, is_given in given if is_given)
 
@@ -62,7 +64,7 @@ class System:
 
     def closed(self, q, w) -> tuple[np.ndarray, np.ndarray]:
         """The state with its loops closed by projection; velocities may be followed by internal states."""
-        return self.function(CLOSED_STATE, checks=False)(q, w) if self.has_loops else (q, w)
+        return self.function(CLOSED_STATE, checks=False)(q, w) if self.is_projected else (q, w)
 
     def energies(self, q, v, now: tuple = ()) -> dict[str, np.ndarray]:
         """Energies of states by the names of the arrays of runs [J]; ``now`` as `time_argument` gives it."""

@@ -91,6 +91,16 @@ class Constrained:
         self._set(_independent_velocities=found)
         return found
 
+    def stabilization(self, n: int) -> tuple[float, float] | None:
+        """Gains of errors of rate and position in the accelerations of constraint n; None where steps are projected."""
+        return self._stabilization[n] if self._stabilization else None
+
+    def stabilized(self, gains: tuple):
+        """The same with these gains of each constraint; None leaves it to projection."""
+        made = self.replace(name=self.name)
+        made._set(_stabilization=gains, _loop_rows=self.loop_rows())
+        return made
+
     def is_loop(self, joint: str | int) -> bool:
         """Whether a name is that of a loop joint that is held."""
         return isinstance(joint, str) and joint in self._loop_numbers and joint not in self._joint_numbers

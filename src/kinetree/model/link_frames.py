@@ -242,7 +242,8 @@ def reframed(model):
         ),
     }
     made = type(model)(**{**model._arguments(), **changes})
-    made._set(_reframed=made, _loop_rows=model.loop_rows(), X_user=tuple(X.inverse() for X in turn))
+    made._set(_reframed=made, _loop_rows=model.loop_rows(), _stabilization=model._stabilization)
+    made._set(X_user=tuple(X.inverse() for X in turn))
     made._set(_independent_velocities=model.independent_velocities)
     return made
 

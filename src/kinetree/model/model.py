@@ -507,6 +507,7 @@ class Model(Equipped, JointArrays):
             ("rotations", rotations),
             ("numbers", pattern),
             ("constraints", (tuple(c.structure(self) for c in self.constraints), self.independent_rows())),
+            ("stabilization", self._stabilization),
             ("rotors", gear_structure(self)),
             ("forces", forces),
             ("frames", frames),

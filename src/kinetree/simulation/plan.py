@@ -10,6 +10,7 @@ from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import UnsupportedError
 from kinetree.forces.motor import driven_model
+from kinetree.integrators.closure import closed_by
 from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
 from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method, contact_notes, friction_notes, slow_steps
@@ -61,28 +62,28 @@ class Plan:
     digests: tuple[str, str]
 
 
-def plan(model, q0, v0, x0, seed, dt: float, integrator, events=(), components=()) -> Plan:
+def plan(model, q0, v0, x0, seed, dt: float, integrator, events=(), components=(), closure="projection") -> Plan:
     """The plan of a run; the last one of a model is kept where nothing but the model takes part.
 
     Parameters
     ----------
-    model, q0, v0, x0, seed, dt, integrator, events, components
+    model, q0, v0, x0, seed, dt, integrator, events, components, closure
         As for `simulate`.
     """
     key = None
-    if not model.motors and all(type(x) is tuple and not x for x in (events, components)):
+    if not model.motors and closure == "projection" and all(type(x) is tuple and not x for x in (events, components)):
         method = integrator_of("simulate: integrator", integrator)  # another one may have the name by now
         key = (_bytes(q0), _bytes(v0), _bytes(x0), seed, dt, method)
         kept = model.functions.get(_KEPT)
         if kept is not None and kept[0] == key:
             return kept[1]
-    found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components)
+    found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure)
     if key is not None and not any(hasattr(x, "get_state") for x in found.components.all):
         model.functions[_KEPT] = key, found
     return found
 
 
-def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
+def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) -> Plan:
     integrator = integrator_of("simulate: integrator", integrator)
     constraints = requested(given, integrator)
     own = () if constraints is None else (constraints,)
@@ -104,6 +105,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
         components = Components((*components.all, loops))
         q, v, changed = closed_start(System(active), q, v, v0 is not None)
         notes += changed
+        active = closed_by(active, closure, method, "simulate")
     refuse_unsupported(active, "aba", computed=remaining_rows(active) if loops else ())
     refuse_internal("simulate", active, method)
     if constraints is not None and not constraints.locks_alone and active.nx + active.nu:

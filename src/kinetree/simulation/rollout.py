@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from kinetree.compiler.interpret import interpret, is_interpreted
 from kinetree.compiler.rollout import own_axes, roll
 from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
 from kinetree.forces.motor import driven_model
+from kinetree.integrators.closure import a_closure, closed_by
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.kernels import step_of, with_motors
 from kinetree.integrators.methods import FIXED_STEP, integrator_of, refuse_internal
@@ -55,6 +57,8 @@ class Rollout:
         A fixed-step method of `simulate`, or "auto" as there: the kernel is one whole step, as `semi_implicit_step` or
         `rk4_step`. Methods with many stages compile slowly: one forward dynamics for each. Where the
         choice of "auto" depends on dt, this is in ``notes``; it does not depend on other parameters.
+    closure : str, Baumgarte or mapping
+        How steps keep loops closed, as for `simulate`.
     checks : bool
         Whether states that are not finite, or no states of this model, end the call with an error. Without checks NaN
         propagates to every result that depends on it; other rollouts of the batch are not affected.
@@ -88,10 +92,12 @@ class Rollout:
     (8, 51, 2)
     """
 
-    @checked(model=a_model, integrator=a_method, checks=a_truth_value)
-    def __init__(self, model, integrator="auto", *, checks: bool = True, threads: int | None = None) -> None:
-        self.model = self._base = _with_stops(model)
-        self._stiffness = Stiffness.of(self.model)
+    @checked(model=a_model, integrator=a_method, closure=a_closure, checks=a_truth_value)
+    def __init__(
+        self, model, integrator="auto", *, closure="projection", checks: bool = True, threads: int | None = None
+    ) -> None:
+        self.model = self._base = closed_by(_with_stops(model), closure, None, "rollout")
+        self._closure, self._stiffness = closure, Stiffness.of(self.model)
         if integrator == "auto" and bounded_constraints(self.model):
             integrator = "semi_implicit"
         elif integrator == "auto" and not self._stiffness.asks_dt:
@@ -371,13 +377,15 @@ class Rollout:
 
     def __reduce__(self):
         known = self.integrator if self.integrator in ("auto", *FIXED_STEP) else self._method
-        return _rebuilt, (self._base, known, self.checks, self.threads, self._parameters)
+        return _rebuilt, (self._base, known, self._closure, self.checks, self.threads, self._parameters)
 
     def __repr__(self) -> str:
         return f"<Rollout by {self.integrator} for model {self.model.name!r}>"
 
 
-@checked(MOVED, model=a_model, integrator=a_method, record=an_option(Record), checks=a_truth_value)
+@checked(
+    MOVED, model=a_model, integrator=a_method, record=an_option(Record), closure=a_closure, checks=a_truth_value
+)  # fmt: skip
 def rollout(
     model,
     q0,
@@ -392,6 +400,7 @@ def rollout(
     control=None,
     record: Record | None = None,
     t0=None,
+    closure="projection",
     checks: bool = True,
     threads: int | None = None,
     out=None,
@@ -430,6 +439,8 @@ def rollout(
         Which states are recorded; default all. T is a multiple of its steps.
     t0 : float or (...) array, optional
         Time at the start [s] of models whose joints depend on it; default 0.
+    closure : str, Baumgarte or mapping
+        How steps keep loops closed, as for `simulate`.
     checks : bool
         Whether states that are not finite, or no states of this model, end the call with an error.
     threads : int, optional
@@ -483,11 +494,12 @@ def rollout(
     ((1000, 11, 2), (1000, 11, 2))
     """
     method = FIXED_STEP.get(integrator) if isinstance(integrator, str) else None
-    key = ("rollout", integrator, method, bool(checks), checked_threads(threads))
+    ways = tuple(closure.items()) if isinstance(closure, Mapping) else closure
+    key = ("rollout", integrator, method, ways, bool(checks), checked_threads(threads))
     functions = model.functions if isinstance(model, Model) else {}
     compiled = functions.get(key)
     if compiled is None:
-        compiled = Rollout(model, integrator, checks=checks, threads=threads)
+        compiled = Rollout(model, integrator, closure=closure, checks=checks, threads=threads)
         compiled = functions.setdefault(key, compiled)
     return compiled(
         q0, v0, tau, dt, steps=steps, f_ext=f_ext, x0=x0, control=control, record=record, t0=t0, out=out, dtype=dtype
@@ -535,8 +547,8 @@ def _at_step(error: KinetreeError, t: int, time: float) -> KinetreeError:
     return error
 
 
-def _rebuilt(model, integrator, checks, threads, parameters) -> Rollout:
-    result = Rollout(model, integrator, checks=checks, threads=threads)
+def _rebuilt(model, integrator, closure, checks, threads, parameters) -> Rollout:
+    result = Rollout(model, integrator, closure=closure, checks=checks, threads=threads)
     for entry in parameters:
         result = result.with_parameters(entry)
     return result

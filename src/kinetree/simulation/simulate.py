@@ -24,6 +24,7 @@ def simulate(
     checkpoint: Checkpoint | None = None,
     events=(),
     components=(),
+    closure="projection",
     seed: int | None = None,
     progress: bool | None = None,
 ) -> Trajectory:
@@ -72,6 +73,10 @@ def simulate(
         trajectory has them as ``run.events``; see `Event`.
     components : sequence
         Additional components: motors, stiction, events; see `kinetree.simulation.components`.
+    closure : str, Baumgarte or mapping
+        How steps keep loops closed: "projection" of positions and velocities at the end of each step, least in the
+        metric of the mass matrix; `kinetree.integrators.Baumgarte`, by accelerations that let errors decay; "none", for
+        study: errors of the steps add up. A mapping of names of loops to these; the others are projected.
     seed : int, optional
         Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
     progress : bool, optional
@@ -133,7 +138,7 @@ def simulate(
     duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
         model, q0, v0, x0=x0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
-        checkpoint=checkpoint, events=events, components=components, seed=seed,
+        checkpoint=checkpoint, events=events, components=components, closure=closure, seed=seed,
     )  # fmt: skip
     if checkpoint is not None and checkpoint.file.exists():
         run.restore(checkpoint.file)

@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.arguments import a_method, a_model, a_number, a_seed, a_truth_value, checked, number
 from kinetree.control.digital import composed
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
+from kinetree.integrators.closure import a_closure
 from kinetree.integrators.methods import Adaptive, described, is_built_in
 from kinetree.integrators.system import System, internal_arguments
 from kinetree.integrators.system import time_argument as model_time
@@ -46,7 +47,7 @@ class Simulation:
     Parameters
     ----------
     model : Model
-    q0, v0, x0, dt, integrator, controller, inputs, record, events, components, seed
+    q0, v0, x0, dt, integrator, controller, inputs, record, events, components, closure, seed
         As for `simulate`.
     checkpoint : Checkpoint, optional
         A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
@@ -82,7 +83,7 @@ class Simulation:
     @checked(
         MOVED,
         model=a_model, integrator=a_method, inputs=an_option(Inputs), record=an_option(Record),
-        checkpoint=an_option(Checkpoint), seed=a_seed,
+        checkpoint=an_option(Checkpoint), closure=a_closure, seed=a_seed,
     )  # fmt: skip
     def __init__(
         self,
@@ -99,11 +100,12 @@ class Simulation:
         checkpoint: Checkpoint | None = None,
         events=(),
         components=(),
+        closure="projection",
         seed: int | None = None,
     ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        self._plan = made = plan(model, q0, v0, x0, seed, dt, integrator, events, components)
+        self._plan = made = plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure)
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
         self._is_adaptive = isinstance(made.method, Adaptive)
@@ -349,7 +351,7 @@ class Simulation:
 
     def closed(self, q, v) -> tuple[np.ndarray, np.ndarray]:
         """A state that an event's action gave, with its loops closed: impulses act on the closed mechanism."""
-        if not self.system.has_loops:
+        if not self.system.is_projected:
             return q, v
         q, w = self.system.closed(q, np.concatenate((v, np.zeros(self.model.nx))))
         v = w[: self.model.nv]
@@ -443,6 +445,7 @@ class Simulation:
             "integrator": self.integrator,
             "dt": self._run_state.dt,
             "steps between samples": self._every,
+            "closure": self.model._stabilization,
         } | ({} if self._plan.constraints is None else {"joint constraints": self._plan.constraints.settings})
 
     # Reading -------------------------------------------------------------------------------------------------------
