@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import pickle
 
 import numpy as np
@@ -33,7 +34,8 @@ def cases():
     for kind, cls in CONSTRAINTS.items():
         for seed in (0, 3):
             base = plain(seed)
-            for n, constraints in enumerate(cls.examples(base, np.random.default_rng(seed))):
+            examples = cls.examples(base, np.random.default_rng(seed))
+            for n, constraints in enumerate(itertools.islice(examples, 2 if seed else None)):
                 model = base.with_constraints(*constraints)
                 q = model.neutral()
                 for c in constraints:

@@ -14,6 +14,9 @@ from kinetree.constraints import (
     Distance,
     JointTerm,
     LinearCoupling,
+    Parametric,
+    PointOnCurve,
+    PointOnSurface,
     PolynomialCoupling,
     PositionConstraint,
     Pulley,
@@ -21,7 +24,7 @@ from kinetree.constraints import (
     ViaPoint,
 )
 from kinetree.errors import ArgumentError, ModelError, UnknownNameError, UnsupportedError
-from kinetree.spatial.scalar import sin
+from kinetree.spatial.scalar import cos, sin, sqrt
 from kinetree.state_kinematics import ORIGIN
 
 SOFT = 3e-4  # what MuJoCo's impedance of 0.9999 leaves, relative to the unconstrained motion
@@ -250,3 +253,93 @@ def test_faults_of_laws_and_data_are_named():
         PolynomialCoupling("elbow", None, (0.0, 1.0))
     with pytest.raises(kt.errors.DuplicateNameError, match="distance:world,lower.length"):
         arm.with_constraints(Distance("world", "lower", 1.0), Distance("world", "lower", 2.0))
+
+
+def test_a_bead_on_a_rotating_hoop():
+    """theta'' = sin(theta) (W^2 cos(theta) - g / r), theta from the lowest point; three ways to state the hoop."""
+    b = kt.ModelBuilder("hoop")
+    b.add_body("hoop", joint=kt.joints.Revolute(), mass=1.0, inertia=np.eye(3) * 1e9)  # turns at a constant rate
+    b.add_body("bead", joint=kt.joints.Translational(), mass=0.5, inertia=np.eye(3) * 1e-9)
+    tree, r, rate = b.build(), 0.7, 5.0
+
+    def circle(s):
+        return r * sin(s), 0.0, -r * cos(s)
+
+    def implicit(x, y, z):
+        return y, (x * x + z * z - r * r) / (2 * r)
+
+    for curve in (Parametric(circle, -np.pi, np.pi), implicit):
+        model = tree.with_constraints(PointOnCurve("hoop", "bead", curve))
+        for theta, speed in ((0.3, 1.0), (2.0, -2.0)):
+            s, c = np.sin(theta), np.cos(theta)
+            turn = 0.8
+            R = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+            place, along = np.array([r * s, 0, -r * c]), np.array([r * c, 0, r * s])
+            v = R @ (np.cross([0, 0, rate], place) + along * speed)
+            a = kt.forward_dynamics(model, [turn, *(R @ place)], [rate, *v], np.zeros(4))
+            inertial = R.T @ a[1:] - np.cross([0, 0, rate], np.cross([0, 0, rate], place))
+            inertial = inertial - 2 * np.cross([0, 0, rate], along * speed)
+            assert inertial @ along / r**2 == pytest.approx(s * (rate**2 * c - 9.81 / r), rel=1e-7)
+
+
+def test_a_surface_by_parameters_is_the_one_of_its_equation():
+    """The same accelerations and the same force along the normal, on a torus."""
+    big, small = 1.0, 0.3
+
+    def torus(s, t):
+        rho = big + small * cos(t)
+        return rho * cos(s), rho * sin(s), small * sin(t)
+
+    def implicit(x, y, z):
+        rho = sqrt(x * x + y * y) - big
+        return (rho * rho + z * z - small * small) / (2 * small)
+
+    b = kt.ModelBuilder("bead")
+    b.add_body("bead", joint=kt.joints.Translational(), mass=0.5, inertia=np.eye(3))
+    found = []
+    s, t = 0.4, 2.0
+    rho = big + small * np.cos(t)
+    p = [rho * np.cos(s), rho * np.sin(s), small * np.sin(t)]
+    c_s = np.array([-p[1], p[0], 0.0])
+    c_t = small * np.array([-np.sin(t) * np.cos(s), -np.sin(t) * np.sin(s), np.cos(t)])
+    for surface in (Parametric(torus, (-np.pi, -np.pi), (np.pi, np.pi)), implicit):
+        model = b.build().with_constraints(PointOnSurface("world", "bead", surface))
+        found.append(kt.forward_dynamics(model, p, c_s * 0.7 - c_t * 1.3, [1.0, 2.0, 3.0], multipliers=True))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-9) and found[0][1] == pytest.approx(found[1][1], rel=1e-9)
+
+
+@dataclass(frozen=True)
+class CenterHeld(PositionConstraint):
+    """The center of mass of three bodies stays above a point of the ground."""
+
+    bodies: tuple[str, ...]
+    frame_fields = ("bodies",)
+
+    def count(self, model):
+        return 2
+
+    def phi(self, kin):
+        c = kin.center_of_mass(self.bodies)
+        return c.x, c.y
+
+
+def test_constraints_of_many_bodies():
+    """The center of mass held: its acceleration is vertical, by the center of mass and momentum of the library."""
+    model = kt.models.random_tree(3, seed=5, joints=[kt.joints.Revolute(), kt.joints.Spherical()])
+    model = model.with_constraints(CenterHeld(model.body_names[1:]))
+    rng = np.random.default_rng(0)
+    q = model.random_q(rng)
+    G = np.array(constraint_jacobian(model, q.tolist()), float)
+    assert np.array(constraint_jacobian(model.reframed(), q.tolist()), float) == pytest.approx(G, abs=1e-12)
+    tree = model.replace(constraints=())
+    assert constraint_error(model, q.tolist()) == pytest.approx(kt.center_of_mass(tree, q)[:2], abs=1e-12)
+    assert G == pytest.approx(kt.centroidal.center_of_mass_jacobian(tree, q)[:2], abs=1e-12)
+    v = rng.standard_normal(model.nv)
+    h = 1e-6
+    J = [kt.centroidal.center_of_mass_jacobian(tree, kt.integrate(tree, q, s * v))[:2] @ v for s in (h, -h)]
+    assert constraint_bias(model, q.tolist(), v.tolist()) == pytest.approx((J[0] - J[1]) / (2 * h), abs=1e-7)
+    one = model.replace(constraints=CenterHeld(("body2",)))
+    point = kt.jacobian(tree, q, frame="body2", reference="world")
+    at = kt.pose(tree, q, frame="body2")[0] @ np.array([*tree.I[2].com]) + kt.pose(tree, q, frame="body2")[1]
+    expected = point[3:] + np.cross(point[:3].T, at).T
+    assert np.array(constraint_jacobian(one, q.tolist()), float) == pytest.approx(expected[:2], abs=1e-12)

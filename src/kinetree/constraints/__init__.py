@@ -3,10 +3,12 @@
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling
 from kinetree.constraints.distance import Distance
+from kinetree.constraints.guided_point import PointOnCurve, PointOnSurface
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
 from kinetree.constraints.linear_coupling import LinearCoupling
 from kinetree.constraints.lock import Lock
 from kinetree.constraints.loop_joint import LoopJoint
+from kinetree.constraints.nearest_point import Parametric
 from kinetree.constraints.polynomial_coupling import PolynomialCoupling
 from kinetree.constraints.position_constraint import PositionConstraint
 from kinetree.constraints.prescribed_motion import PrescribedMotion
@@ -19,7 +21,7 @@ from kinetree.state_kinematics import Kinematics
 
 __all__ = [
     "CONSTRAINTS", "Constraint", "Coupling", "Distance", "HardLimits", "JointTerm", "Kinematics", "KnifeEdge",
-    "LinearCoupling", "Lock", "LoopJoint", "PolynomialCoupling", "PositionConstraint", "PrescribedMotion", "Pulley",
-    "RollingBall", "RollingDisk", "RollingWheel", "StickingFriction", "TendonLength", "VelocityConstraint", "ViaPoint",
-    "register",
+    "LinearCoupling", "Lock", "LoopJoint", "Parametric", "PointOnCurve", "PointOnSurface", "PolynomialCoupling",
+    "PositionConstraint", "PrescribedMotion", "Pulley", "RollingBall", "RollingDisk", "RollingWheel",
+    "StickingFriction", "TendonLength", "VelocityConstraint", "ViaPoint", "register",
 ]  # fmt: skip

@@ -66,6 +66,14 @@ class Leaves:
         x = self._of_frames(_Rotation, frame, ORIGIN, relative_to)
         return Matrix3((x[0:3], x[3:6], x[6:9]))
 
+    def center_of_mass(self, bodies: Sequence[str] | None = None) -> Vector3:
+        """Center of mass of all bodies, or of those of some frames, in world coordinates [m]."""
+        for name in bodies or ():
+            self._check("frame", name)
+        model = self._kin.model
+        chosen = tuple(model.outward() if bodies is None else sorted({self._kin.body(name) for name in bodies}))
+        return Vector3(*self._leaf(("center of mass", chosen), lambda: _CenterOfMass(self._kin, chosen)))
+
     # Velocities -------------------------------------------------------------------------------------------------------
 
     def rate(self, joint: str, n: int | None = None):
@@ -234,3 +242,49 @@ class _AngularVelocity(_OfFrames):
     def row(self, slopes) -> dict[int, object]:
         n = Vector3(*slopes)
         return {k: n.dot(column.angular) for k, column in self._motion.columns.items()}
+
+
+class _CenterOfMass:
+    """``c = sum m_i c_i / sum m_i`` of some bodies, by sums over the bodies that each joint carries."""
+
+    def __init__(self, kin: Kinematics, bodies: Sequence[int]) -> None:
+        self._kin, zero = kin, Vector3.zero()
+        self._masses = [0.0] * kin.model.nb
+        self._moments = [zero] * kin.model.nb  # about the world's origin
+        for i in bodies:
+            I, X = kin.model.I[i], kin.X_0[i]
+            self._masses[i], self._moments[i] = I.m, X.E.inverse_apply(I.h) + X.r * I.m
+        self._bodies, self._scale = bodies, 1.0 / sum(self._masses)
+
+    def values(self) -> list:
+        return list(_sum(self._moments[i] for i in self._bodies) * self._scale)
+
+    def rates(self):
+        model, kin, A = self._kin.model, self._kin, [None] * self._kin.model.nb
+        A[0] = model.algebra.Motion.zero()
+        for i in model.outward():
+            p = model.parent[i]
+            bias = model.joints[i].bias(model.q_of(i, kin.q), model.v_of(i, kin.v))
+            A[i] = A[p] + kin.X_0[i].inverse_apply(bias) + kin.twists[i].cross(kin.twists[i] - kin.twists[p])
+        momenta, forces = [], []
+        for i in self._bodies:
+            m, h, V = self._masses[i], self._moments[i], kin.twists[i]
+            momenta.append(V.linear * m + V.angular.cross(h))
+            forces.append(A[i].linear * m + A[i].angular.cross(h) + V.angular.cross(momenta[-1]))
+        return (list(_sum(each) * self._scale) for each in (momenta, forces))
+
+    def row(self, slopes) -> dict[int, object]:
+        model, masses, moments, found = self._kin.model, list(self._masses), list(self._moments), {}
+        f = Vector3(*slopes) * self._scale
+        for i in model.inward():
+            if not vanishes(masses[i]):
+                p, n = model.parent[i], moments[i].cross(f)
+                for k, S in zip(self._kin.dofs_of(i), self._kin.columns[i], strict=True):
+                    found[k] = f.dot(S.linear) * masses[i] + n.dot(S.angular)
+                masses[p], moments[p] = masses[p] + masses[i], moments[p] + moments[i]
+        return found
+
+
+def _sum(vectors) -> Vector3:
+    first, *others = vectors
+    return sum(others, start=first)

@@ -28,9 +28,9 @@ class PositionConstraint(Constraint):
     Notes
     -----
     ``phi(kin)`` returns a scalar, or a sequence with one scalar for each row. ``kin`` gives ``point(frame, at,
-    relative_to)``, ``rotation(frame, relative_to)``, ``coordinate(joint, n)`` and the time ``t``; functions of scalars
-    are those of `kinetree.spatial.scalar`. Positions relative to another frame than the world lead to rows without the
-    joints that move both, which are cheaper and more accurate.
+    relative_to)``, ``rotation(frame, relative_to)``, ``coordinate(joint, n)``, ``center_of_mass(bodies)`` and the time
+    ``t``; functions of scalars are those of `kinetree.spatial.scalar`. Positions relative to another frame than the
+    world lead to rows without the joints that move both, which are cheaper and more accurate.
 
     Rows are ``dphi/dq`` along the velocity coordinates; the bias is the second rate of phi without accelerations, as
     a Taylor coefficient. Entries that are zero by structure do not occur in compiled code.

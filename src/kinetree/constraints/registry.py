@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling, resolved
 from kinetree.constraints.distance import Distance
+from kinetree.constraints.guided_point import PointOnCurve, PointOnSurface
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
 from kinetree.constraints.linear_coupling import LinearCoupling
 from kinetree.constraints.lock import Lock
@@ -42,7 +43,7 @@ def register(cls: type[Constraint]) -> type[Constraint]:
 
 for _cls in (
     Coupling, LinearCoupling, PolynomialCoupling, Lock, PrescribedMotion, HardLimits, StickingFriction, LoopJoint,
-    Distance, TendonLength, KnifeEdge, RollingWheel, RollingDisk, RollingBall,
+    Distance, TendonLength, PointOnCurve, PointOnSurface, KnifeEdge, RollingWheel, RollingDisk, RollingBall,
 ):  # fmt: skip
     register(_cls)
 
