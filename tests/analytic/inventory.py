@@ -7,7 +7,7 @@ same by equations and tables.
 
 from __future__ import annotations
 
-S, J, M, T = "spatial/test_", "joints/test_", "model/test_", "trees/test_"
+S, J, M, T, L = "spatial/test_", "joints/test_", "model/test_", "trees/test_", "constraints/test_"
 A, I = "analytic/test_golden_", "identities/test_"
 METHODS_ID, METHODS_M = f"{T}inverse_dynamics_methods.py", f"{T}mass_matrix_methods.py"
 METHODS_FD = f"{T}forward_dynamics_methods.py"
@@ -148,6 +148,35 @@ ITEMS = {
     "C07.15": f"{METHODS_FD}::test_methods_agree",
     "C07.16": f"{ARTICULATED}::test_two_handle_assembly",
     "C07.17": f"{ARTICULATED}::test_depth_of_divide_and_conquer",
+    # 8: closed-loop systems
+    "C08.01": f"{L}mobility.py::test_counts_are_those_of_the_literature",
+    "C08.02": f"{L}book_loops.py::test_the_three_methods_agree_with_forward_dynamics",
+    "C08.03": f"{L}book_loops.py::test_tables_8_2_to_8_4_give_the_rows_and_biases_of_the_constraints",
+    "C08.04": f"{L}book_loops.py::test_k_and_delta_are_derivatives_of_k_v_by_finite_differences",
+    "C08.05": f"{L}book_loops.py::test_baumgarte_lets_errors_decay",
+    "C08.06": f"{L}book_loops.py::test_table_8_1_is_the_displacement_along_the_constraint_forces",
+    "C08.07": f"{L}book_loops.py::test_a_zero_freedom_joint_closes_any_loop",
+    "C08.08": f"{L}book_loops.py::test_the_transform_of_example_8_1_has_another_block",
+    "C08.09": f"{L}book_loops.py::test_an_active_force_is_the_part_of_a_force_along_the_freedoms",
+    "C08.10": f"{L}book_loops.py::test_the_three_methods_agree_with_forward_dynamics",
+    "C08.11": f"{L}book_loops.py::test_the_three_methods_agree_with_forward_dynamics",
+    "C08.12": f"{L}book_loops.py::test_the_three_methods_agree_with_forward_dynamics",
+    "C08.13": f"{L}book_loops.py::test_slightly_inconsistent_rows_change_accelerations_slightly",
+    "C08.14": f"{L}book_loops.py::test_active_loop_forces_do_the_work_of_the_loop_joints",
+    "C08.15": f"{L}book_loops.py::test_rounding_grows_with_the_distance_from_the_root",
+    "C08.16": f"{L}book_loops.py::test_elimination_gives_all_solutions",
+    "C08.17": f"{L}book_loops.py::test_clusters_of_figure_8_1",
+    "C08.18": f"{L}mobility.py::test_counts_are_those_of_the_literature",
+    "C08.19": f"{L}mobility.py::test_ranks_drop_at_flat_positions_one_by_one",
+    "C08.20": f"{L}assembly.py::test_the_branch_of_a_four_bar_is_that_of_the_guess",
+    "C08.21": f"{L}mobility.py::test_replacements_remove_the_overconstraint",
+    "C08.22": f"{L}book_loops.py::test_worked_example_of_figure_8_3",
+    "C08.23": f"{L}book_loops.py::test_worked_example_of_figure_8_3",
+    "C08.24": f"{L}loop_inverse_dynamics.py::test_its_norm_is_the_least_of_the_family",
+    "C08.25": f"{L}mobility.py::test_actuation_classes",
+    "C08.26": f"{L}book_loops.py::test_actuator_forces_of_example_8_2",
+    "C08.27": f"{L}book_loops.py::test_sparse_maximal_coordinates_agree",
+    "C08.28": f"{L}book_loops.py::test_a_ladder_has_a_fixed_bandwidth_in_the_order_of_figure_8_4",
     # 9: hybrid dynamics, floating bases, gears, equivalence
     "C09.01": f"{T}hybrid.py::test_the_ends_are_forward_and_inverse_dynamics",
     "C09.02": f"{T}hybrid.py::test_it_is_the_permuted_equation_of_motion",
@@ -201,10 +230,12 @@ ITEMS = {
     "S2.06": f"{J}spline_surface.py::test_transform_subspace_and_its_rate_are_those_of_algorithm_4",
     "S2.07": f"{I}complete.py::test_semi_implicit_acceleration_takes_damping_at_the_end_of_the_step",
     "S2.08": f"{CONSTRAINTS}::test_equal_angles_are_one_freedom",
+    "S2.10": f"{L}book_loops.py::test_two_rows_across_the_hinge_close_a_four_bar",
     "S2.12": f"{T}jacobian_products.py::test_cost_grows_by_the_same_number_with_every_body",
     "S2.15": f"{T}hybrid.py::test_three_methods_agree",
+    "S2.16": f"{L}book_loops.py::test_the_three_methods_agree_with_forward_dynamics",
     "S2.17": f"{T}inverse_mass.py::test_preconditioned_conjugate_gradients_on_a_stiff_chain",
 }
 
-LAST = {"C02": 36, "C03": 23, "C04": 27, "C05": 8, "C06": 17, "C07": 17, "C09": 20, "C10": 14, "C0A": 10}
+LAST = {"C02": 36, "C03": 23, "C04": 27, "C05": 8, "C06": 17, "C07": 17, "C08": 28, "C09": 20, "C10": 14, "C0A": 10}
 """Items of each chapter."""

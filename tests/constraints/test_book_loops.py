@@ -15,6 +15,7 @@ from kinetree.spatial import Force, Motion, Transform, Vector3
 from kinetree.spatial.rotations import rx, ry, rz
 from kinetree.spatial.scalar import arctan2, cos, sin, sqrt
 from kinetree.textbook.loop_joints import loop_position
+from kinetree.textbook.loop_methods import METHODS
 
 book = kt.textbook
 FAMILIES = ("spatial", "planar", "spherical")
@@ -50,6 +51,18 @@ def test_table_8_1_is_the_displacement_along_the_constraint_forces(joint):
         expected = [sum(a * b for a, b in zip(t, d, strict=True)) for t in T]
         assert np.abs(np.array(own, float) - expected).max() < 30.0 * size**2
     assert np.abs(book.loop_position_error(joint.kind, X_J.matrix())).max() < 1e-15
+
+
+def test_the_transform_of_example_8_1_has_another_block():
+    """A cylinder's X_J: the printed lower left block lacks products of z with sine and cosine; delta is the same."""
+    angle, z = 0.7, 0.4
+    X = Cylindrical().transform([angle, z]).matrix()
+    s, c = np.sin(angle), np.cos(angle)
+    assert X[3:, :3] == pytest.approx(np.array([[-z * s, z * c, 0], [-z * c, -z * s, 0], [0, 0, 0]]), abs=1e-15)
+    printed = X.copy()
+    printed[3:, :3] = [[0, z, 0], [-z, 0, 0], [0, 0, 0]]
+    assert not np.allclose(X, printed)
+    assert not book.loop_position_error("cylindrical", printed).any()
 
 
 @pytest.mark.seeds(12)
@@ -162,13 +175,13 @@ def test_the_three_methods_agree_with_forward_dynamics(seed):
     with kt.interpreted():
         a, lam = kt.forward_dynamics(model, q, v, tau, f_ext, multipliers=True)
     K = np.array(constraint_jacobian(model, q.tolist()), float)
-    for method in ("kkt", "loop_forces", "null_space"):
+    for method in METHODS:
         found = book.loop_dynamics(model, q, v, tau, f_ext, method=method)
         assert np.abs(found.a - a).max() < 1e-9 * (1.0 + np.abs(a).max()), method
         assert np.abs(K.T @ (found.multipliers - lam)).max() < 1e-8 * (1.0 + np.abs(K.T @ lam).max()), method
 
 
-@pytest.mark.parametrize("method", ["kkt", "loop_forces", "null_space"])
+@pytest.mark.parametrize("method", METHODS)
 def test_slightly_inconsistent_rows_change_accelerations_slightly(method):
     """Positions 1e-9 off their loops: redundant rows contradict one another by as much (C08.13)."""
     model, q, v = mechanism(4, bodies=6)
@@ -195,6 +208,40 @@ def test_baumgarte_lets_errors_decay():
     first = np.abs(constraint_error(model, start.tolist())).max()
     assert gaps[None] > 0.5 * first
     assert gaps[T] == pytest.approx(5.0 * np.exp(-4.0) * first, rel=0.05)
+
+
+def test_two_rows_across_the_hinge_close_a_four_bar():
+    """Sueda, eqs. 2.93-2.101: velocities of the common point are equal across the hinge axis, by two rows, not three.
+
+    At the acceleration level the motion is that of the hinge's five rows, of which two are kept; at the velocity level
+    it is the projection of the free step, least in the metric of M.
+    """
+    model, h = kt.models.four_bar(), 0.01
+    q, _ = model.keyframe("closed")
+    loop = model.constraints[0]
+    K, *_ = book.loop_constraints(model, q, np.zeros(model.nv))
+    v = np.linalg.svd(K)[2][-1]
+    tau = np.array([0.3, -0.2, 0.1])
+    axis = np.array(loop.joint.axis)
+    R = kt.pose(model, q, frame=loop.predecessor)[0]
+    a = R @ axis
+    v_1 = np.eye(3)[np.argmin(np.abs(a))]
+    v_2 = np.cross(a, v_1) / np.linalg.norm(np.cross(a, v_1))
+    across = np.array([np.cross(v_2, a) / np.linalg.norm(np.cross(v_2, a)), v_2])
+    J, J_dot = (
+        sum(sign * across @ f(frame)[3:] for sign, frame in ((1.0, loop.successor), (-1.0, loop.predecessor)))
+        for f in (
+            lambda frame: kt.jacobian(model, q, frame=frame, reference="local_world_aligned"),
+            lambda frame: kt.kinematics.jacobian_rate(model, q, v, frame=frame, reference="local_world_aligned"),
+        )
+    )
+    M, c = kt.crba(model, q), kt.bias_forces(model, q, v)
+    whole = np.block([[M, J.T], [J, np.zeros((2, 2))]])
+    found = np.linalg.solve(whole, np.concatenate([tau - c, -J_dot @ v]))[: model.nv]
+    assert found == pytest.approx(kt.forward_dynamics(model, q, v, tau), rel=1e-9, abs=1e-9)
+    after = np.linalg.solve(whole, np.concatenate([M @ v + h * (tau - c), np.zeros(2)]))[: model.nv]
+    free = v + h * np.linalg.solve(M, tau - c)
+    assert after == pytest.approx(kt.closed_loops.project_velocity(model, q, free), rel=1e-9, abs=1e-9)
 
 
 # Sections 8.8 and 8.9 -------------------------------------------------------------------------------------------------

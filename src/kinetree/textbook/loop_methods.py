@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.inverse_mass import inverse_mass_product
 from kinetree.algorithms.mass_factors import above
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sparse import ltl_factors, solve_lower_transpose, solve_ltl
@@ -61,7 +62,7 @@ class LoopDynamics(NamedTuple):
     loop_forces=a_mapping,
 )  # fmt: skip
 def loop_dynamics(model, q, v, tau, f_ext=None, *, method="loop_forces", T_stab=None, loop_forces=None) -> LoopDynamics:
-    r"""Forward dynamics of the tree and its loop joints by one of the three methods of the book.
+    r"""Forward dynamics of the tree and its loop joints by one of the methods of the book.
 
     .. math:: \begin{bmatrix} H & K^T \\ K & 0 \end{bmatrix} \begin{bmatrix} a \\ -\lambda \end{bmatrix} =
         \begin{bmatrix} \tau - C + \tau^a \\ k + k_{stab} \end{bmatrix}
@@ -78,9 +79,10 @@ def loop_dynamics(model, q, v, tau, f_ext=None, *, method="loop_forces", T_stab=
         Joint forces [N m or N]; passive ones are not added.
     f_ext : (nb, 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
-    method : {"loop_forces", "kkt", "null_space"}
+    method : {"loop_forces", "kkt", "null_space", "dual"}
         Method 2: ``A lambda = b`` first, with the sparse factor of H. Method 1: the whole equation at once, without
-        rows that others imply. Method 3: ``a = G y + g`` first.
+        rows that others imply. Method 3: ``a = G y + g`` first. "dual": method 2 without H, by products with its
+        inverse in linear time.
     T_stab : float, optional
         Time constant of the stabilization [s]; none by default.
     loop_forces : mapping of str to (nv_k,) array, optional
@@ -89,8 +91,8 @@ def loop_dynamics(model, q, v, tau, f_ext=None, *, method="loop_forces", T_stab=
     Returns
     -------
     LoopDynamics
-        ``a, multipliers``. If rows are dependent, multipliers are the least ones in methods 2 and 3, and zero for the
-        rows that method 1 leaves out.
+        ``a, multipliers``. If rows are dependent, multipliers are the least ones, in the scale of A or for "null_space"
+        in that of K; "kkt" has zeros for the rows that it leaves out.
 
     Raises
     ------
@@ -101,8 +103,9 @@ def loop_dynamics(model, q, v, tau, f_ext=None, *, method="loop_forces", T_stab=
 
     Notes
     -----
-    Source: Featherstone (2008), section 8.5, eqs. 8.34-8.46. Dependent rows may be slightly inconsistent, by rounding
-    and by errors of position; then the accelerations differ by as much between the methods. *Identities* The three
+    Source: Featherstone (2008), section 8.5, eqs. 8.34-8.46; Sueda, section 2.12, eqs. 2.121-2.124 for
+    "dual". Dependent rows may be slightly inconsistent, by rounding
+    and by errors of position; then the accelerations differ by as much between the methods. *Identities* The
     methods give the same a and ``K^T lambda`` as `forward_dynamics`.
 
     Examples
@@ -122,12 +125,12 @@ def loop_dynamics(model, q, v, tau, f_ext=None, *, method="loop_forces", T_stab=
     K, k, _ = constraint_terms(model, q, v, *stabilization(who, T_stab))
     force = [t - c for t, c in zip(tau, C, strict=True)]
     K, k = np.array(K, float).reshape(-1, model.nv), np.array(k, float)
-    return LoopDynamics(*METHODS[method](model, crba(model, q), force, K, k))
+    return LoopDynamics(*METHODS[method](model, q, force, K, k))
 
 
-def by_kkt(model, H, force, K, k):
+def by_kkt(model, q, force, K, k):
     """Method 1: eq. 8.36 without rows that others imply."""
-    rows = sorted(eliminated(K, k).rows)
+    H, rows = crba(model, q), sorted(eliminated(K, k).rows)
     n, kept = model.nv, K[rows]
     whole = np.block([[np.array(H, float), kept.T], [kept, np.zeros((len(rows), len(rows)))]])
     found = np.linalg.solve(whole, np.concatenate([force, k[rows]]))
@@ -136,29 +139,41 @@ def by_kkt(model, H, force, K, k):
     return found[:n], lam
 
 
-def by_loop_forces(model, H, force, K, k):
+def by_loop_forces(model, q, force, K, k):
     """Method 2: the procedure of six steps after eq. 8.41, with the pseudoinverse of A."""
     rows = above(model)
-    L = ltl_factors(H, rows)
+    L = ltl_factors(crba(model, q), rows)
     Y = np.array([solve_lower_transpose(L, row, rows) for row in K.tolist()], float).reshape(-1, model.nv).T
     z = np.array(solve_lower_transpose(L, force, rows), float)
-    A, b = Y.T @ Y, k - Y.T @ z
-    size = np.sqrt(np.diagonal(A))  # rows have different units; those of rounding stay small
-    scale = 1.0 / np.maximum(size, LEAST * size.max(initial=0.0) or 1.0)
-    lam = scale * (np.linalg.pinv(A * scale[:, None] * scale, rcond=1e-12, hermitian=True) @ (scale * b))
+    lam = _least(Y.T @ Y, k - Y.T @ z)
     return np.array(solve_ltl(L, (force + K.T @ lam).tolist(), rows), float), lam
 
 
-def by_null_space(model, H, force, K, k):
+def by_dual(model, q, force, K, k):
+    """A and the free accelerations by solutions with articulated bodies, without a mass matrix."""
+    free = np.array(inverse_mass_product(model, q, force), float)
+    columns = np.array([inverse_mass_product(model, q, row) for row in K.tolist()], float).reshape(-1, model.nv).T
+    lam = _least(K @ columns, k - K @ free)
+    return free + columns @ lam, lam
+
+
+def _least(A, b):
+    """``A^+ b``, with rows scaled, which have different units; those of rounding stay small."""
+    size = np.sqrt(np.abs(np.diagonal(A)))
+    scale = 1.0 / np.maximum(size, LEAST * size.max(initial=0.0) or 1.0)
+    return scale * (np.linalg.pinv(A * scale[:, None] * scale, rcond=1e-12, hermitian=True) @ (scale * b))
+
+
+def by_null_space(model, q, force, K, k):
     """Method 3: eqs. 8.42-8.46; multipliers from eq. 8.34."""
-    found, H = eliminated(K, k), np.array(H, float)
+    found, H = eliminated(K, k), np.array(crba(model, q), float)
     G, g = found.G, found.g
     y = np.linalg.solve(G.T @ H @ G, G.T @ (force - H @ g))
     a = G @ y + g
     return a, np.linalg.lstsq(K.T, H @ a - force, rcond=1e-10)[0] if len(K) else np.zeros(0)
 
 
-METHODS = {"loop_forces": by_loop_forces, "kkt": by_kkt, "null_space": by_null_space}
+METHODS = {"loop_forces": by_loop_forces, "kkt": by_kkt, "null_space": by_null_space, "dual": by_dual}
 
 
 # Loop-closure functions -----------------------------------------------------------------------------------------------
