@@ -30,6 +30,7 @@ __all__ = [
     "factorize",
     "force_state_rates",
     "forward_dynamics_crba",
+    "forward_dynamics_derivatives",
     "forward_dynamics_null_space",
     "forward_dynamics_partitioning",
     "forward_dynamics_pseudovelocities",
@@ -285,6 +286,60 @@ def forward_dynamics_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLi
     -------
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
+    """
+
+class _forward_dynamics_derivatives(NamedTuple):
+    da_dq: NDArray[Any]
+    da_dv: NDArray[Any]
+    da_dtau: NDArray[Any]
+    dlambda_dq: NDArray[Any]
+    dlambda_dv: NDArray[Any]
+    dlambda_dtau: NDArray[Any]
+
+def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _forward_dynamics_derivatives:
+    r"""Derivatives of accelerations and constraint forces, with everything in the model.
+
+    .. math:: da = \frac{\partial a}{\partial q}\,dq + \frac{\partial a}{\partial v}\,dv +
+        \frac{\partial a}{\partial\tau}\,d\tau, \qquad d\lambda = \ldots
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin;
+        constant there.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    da_dq : (..., nv, nv) array
+        Column k is d/ds of ``forward_dynamics(integrate(q, s e_k), v, tau)`` at s = 0 [1/s^2, m/(rad s^2) or 1/(m
+        s^2)].
+    da_dv : (..., nv, nv) array
+        Derivative of joint accelerations with respect to v [1/s, m/s].
+    da_dtau : (..., nv, nv) array
+        Of rank ny, symmetric without couplings [1/(kg m^2), 1/kg].
+    dlambda_dq : (..., nc, nv) array
+        Derivative of the multipliers along the velocity coordinates of q [N m/rad, N m/m, N/rad or N/m].
+    dlambda_dv : (..., nc, nv) array
+        Derivative of the multipliers with respect to v [N m s, N s].
+    dlambda_dtau : (..., nc, nv) array
+        Derivative of the multipliers with respect to tau [1, 1/m or m].
     """
 
 

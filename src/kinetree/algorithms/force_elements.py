@@ -14,13 +14,12 @@ from kinetree.algorithms.force_terms import transposed_product
 from kinetree.algorithms.leaves import POSITIONS, Leaves, paired, scalars
 from kinetree.algorithms.matrices import plus
 from kinetree.algorithms.spec import algorithm
+from kinetree.algorithms.state_slopes import state_slopes
 from kinetree.errors import ModelError
-from kinetree.model.numbers import ScalarModel, entries
 from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 from kinetree.trace.differentiate import adjoints, tangents
-from kinetree.trace.evaluate import evaluate
 from kinetree.trace.expr import Expr
 from kinetree.trace.graph import Graph
 
@@ -358,36 +357,14 @@ def _row(law: Law, kin: Kinematics, row) -> dict[int, object]:
 
 
 def exact_slopes(model, q, v, x=None, u=None):
-    """``-df/dq`` along the manifold and ``-df/dv`` of the elements: (K, D), K not symmetric in general.
+    """``-df/dq`` along the manifold and ``-df/dv`` of the elements: (K, D), K not symmetric in general."""
+    nx = None if x is None else len(x)
 
-    In a model at a time, whose joints hold scalars of the outer trace, those of `gauss_newton_slopes`.
-    """
-    if model._clock is not None:
-        return gauss_newton_slopes(model, q, v, x, u)
-    graph = Graph()
-    numbers = [number for _, number in entries(model)]
-    given = [*numbers, *([] if x is None else x), *([] if u is None else u)]
-    symbols = [value if isinstance(value, float) else graph.param(j) for j, value in enumerate(given)]
-    inner = ScalarModel.over(model, symbols[: len(numbers)])
-    x_in = None if x is None else symbols[len(numbers) : len(numbers) + len(x)]
-    u_in = None if u is None else symbols[len(given) - len(u) :]
-    q_in, v_in = ([graph.input(a, k) for k in range(n)] for a, n in enumerate((model.nq, model.nv)))
-    forces = element_forces(inner, q_in, v_in, x_in, u_in)
-    seeds: dict[int, dict[int, int]] = {x.id: {} for x in q_in}
-    for i in model.outward():
-        q_i = model.q_of(i, q_in)
-        for m, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
-            unit = [float(m == n) for n in range(model.joints[i].nv)]
-            for x, rate in zip(q_i, model.joints[i].q_dot(q_i, unit), strict=True):
-                if not is_zero(rate):
-                    seeds[x.id][k] = _expr(graph, rate).id
-    seeds |= {x.id: {model.nv + k: graph.ONE} for k, x in enumerate(v_in)}
-    rates = tangents(graph, [_expr(graph, f).id for f in forces], seeds)
-    places = [(k, d, node) for k, row in enumerate(rates) for d, node in row.items()]
-    values = evaluate(graph, [node for *_, node in places], lambda op, args: (
-        given[args[0]] if op == "param" else (q, v)[args[0]][args[1]]
-    ))  # fmt: skip
+    def forces(inner, q, v, given):
+        return element_forces(inner, q, v, None if x is None else given[:nx], None if u is None else given[nx or 0 :])
+
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for (k, d, _), x in zip(places, values, strict=True):
-        (K if d < model.nv else D)[k][d % model.nv] = -x
+    for k, row in enumerate(state_slopes(model, q, v, forces, [*(x or ()), *(u or ())])):
+        for d, slope in row.items():
+            (K if d < model.nv else D)[k][d % model.nv] = -slope
     return K, D

@@ -10,6 +10,7 @@ _DEFINED = {
     ),
     "algorithms.complete": "forward_dynamics inverse_dynamics semi_implicit_acceleration",
     "algorithms.complete_hybrid": "hybrid_dynamics",
+    "algorithms.constrained_derivatives": "forward_dynamics_derivatives",
     "algorithms.coriolis": "coriolis_matrix",
     "algorithms.crba": "crba",
     "algorithms.derivatives": "rnea_derivatives",

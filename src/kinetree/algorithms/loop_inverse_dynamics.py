@@ -12,8 +12,8 @@ multipliers, as many as there are such columns; the others are the internal forc
 
 from __future__ import annotations
 
-from kinetree.algorithms.constrained import equality_rows, given_accelerations, weighted_row
-from kinetree.algorithms.couplings import coupling_columns, weighted
+from kinetree.algorithms.constrained import equality_rows, given_accelerations
+from kinetree.algorithms.couplings import coupling_columns, weighted, weighted_row
 from kinetree.algorithms.joint_sets import idle_coordinates
 from kinetree.algorithms.matrices import dot
 from kinetree.algorithms.row_elimination import Triangular, vanishes

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 
-from kinetree.algorithms.constrained import equality_rows, given_accelerations, weighted_row
-from kinetree.algorithms.couplings import coupling_columns, expanded
+from kinetree.algorithms.constrained import equality_rows, given_accelerations
+from kinetree.algorithms.couplings import coupling_columns, expanded, weighted_row
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIONS
 from kinetree.algorithms.matrices import transposed
 from kinetree.algorithms.row_elimination import Triangular
