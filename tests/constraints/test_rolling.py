@@ -165,3 +165,27 @@ def test_the_lowest_point_is_at_rest(disk):
     difference = (np.array(moved[0]) - np.array(moved[1])) / (2 * h)
     assert constraint_bias(disk, q.tolist(), v.tolist()) == pytest.approx(difference, abs=1e-7)
     assert disk.constraints[0].position_level(disk) == (True, False, False)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "generalized_alpha", "bdf2", "adaptive"])
+def test_steps_keep_rolling(disk, integrator):
+    """Contact to rounding and no slip, in all steps that keep loops closed; they agree to their order."""
+    q, v = rolling(1.2, 9.0, -0.8, 0.5)
+    reference = kt.simulate(disk, q, v, duration=0.1, dt=5e-4)
+    run = kt.simulate(disk, q, v, duration=0.1, dt=1e-3, integrator=integrator)
+    kin = Kinematics(disk, run.q[-1].tolist(), run.v[-1].tolist())
+    error, rate = (np.array(x, float) for x in (disk.constraints[0].residual(kin), disk.constraints[0].rate(kin)))
+    assert np.abs(error).max() < 1e-9 and np.abs(rate[1:]).max() < 1e-9
+    close = {"semi_implicit": 2e-2, "generalized_alpha": 2e-4, "bdf2": 2e-3}.get(integrator, 1e-7)
+    assert run.q[-1] == pytest.approx(reference.q[-1], abs=close)
+
+
+def test_a_rolling_disk_is_verified_and_assembled(disk):
+    """Verification covers rows of velocities; closed positions leave them out: the disk is set down where it is."""
+    assert kt.verify(disk, states=2, fast=True).ok
+    q, _ = rolling(1.2, 0.0, 0.0, 0.0)
+    q[2] += 0.05
+    found = kt.assemble(disk, q)
+    found = getattr(found, "q", found)
+    assert np.abs(disk.constraints[0].residual(Kinematics(disk, found.tolist()))).max() < 1e-10
+    assert found[:2] == pytest.approx(q[:2], abs=0.02)

@@ -290,15 +290,16 @@ def _constrained_update(model, q, x0, w0, a, tau, x1, w1, before, lam, f_ext=Non
     kin, n = Kinematics(model, Q, w), range(model.nv)
     numbers, rows, _ = equality_rows(model, kin, {})
     tangent = times_tangent(model, [[row.get(k, 0.0) for k in n] for row in rows], xi)
-    errors = [x for c in model.constraints for x in c.residual(kin) or [None] * c.count(model)]
+    errors = [
+        (held, (c.residual(kin) if held else c.rate(kin))[n])
+        for c in model.constraints
+        for n, held in enumerate(c.position_level(model))
+    ]
     phi, along = [], []
     for number, row, turned in zip(numbers, rows, tangent, strict=True):
-        if errors[number] is not None:
-            phi.append(errors[number] / x1)
-            along.append(dict(enumerate(turned)))
-        else:
-            phi.append(sum((x * w[k] for k, x in row.items()), start=0.0) / w1)
-            along.append(row)
+        held, error = errors[number]
+        phi.append(error / (x1 if held else w1))
+        along.append(dict(enumerate(turned)) if held else row)
     r = residual(model, Q, w, a, tau, f_ext)
     for number, row in zip(numbers, rows, strict=True):
         r = [f - row[k] * lam[number] if k in row else f for k, f in enumerate(r)]

@@ -58,7 +58,9 @@ class Closing:
 
     def _phi(self, q) -> np.ndarray:
         kin = Kinematics(self._tree, q.tolist())
-        return np.array([float(x) for c in self._constraints for x in c.residual(kin)])
+        errors = ((x, held) for c in self._constraints
+                  for x, held in zip(c.residual(kin), c.position_level(self.model), strict=True))  # fmt: skip
+        return np.array([float(x) for x, held in errors if held])
 
     def gap(self, q) -> float:
         """The largest error of position [m or rad]."""
@@ -71,7 +73,8 @@ class Closing:
 
     def _jacobian(self, q) -> np.ndarray:
         kin = Kinematics(self._tree, q.tolist())
-        rows = [row for c in self._constraints for row in c.rows(kin)]
+        rows = [row for c in self._constraints
+                for row, held in zip(c.rows(kin), c.position_level(self.model), strict=True) if held]  # fmt: skip
         J = np.zeros((len(rows), self.model.nv))
         for n, row in enumerate(rows):
             for k, x in row.items():

@@ -168,8 +168,7 @@ def jacobian(s):
     """G = d phi/dq, of rows that hold positions."""
     s = closed(s)
     phi, error = by_position(s, lambda q, t: s.interpret(CONSTRAINT_ERROR, q=q), _row_size(s).max(axis=2))
-    kin, model = Kinematics(s.model, list(s.q[0])), s.model
-    held = np.concatenate([np.full(c.count(model), c.residual(kin) is not None) for c in model.constraints])
+    held = np.concatenate([c.position_level(s.model) for c in s.model.constraints])
     if not held.any():
         raise LeftOut("all rows hold velocities alone")
     allowed = error + (s.tolerances.u + _gap(s)) * _row_size(s)
