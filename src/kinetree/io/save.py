@@ -25,6 +25,8 @@ def save(
 ) -> Report:
     """Write a model into a URDF or MJCF file, which is replaced as a whole or not at all.
 
+    Loop joints and constraints, which URDF does not have, go into a TOML file beside it: ``robot.loops.toml``.
+
     Parameters
     ----------
     model : Model
@@ -68,11 +70,28 @@ def save(
     """
     path = Path(path)
     format = _format(path, format)
+    options |= {"unsupported": unsupported, "meshes": meshes, "folder": path.absolute().parent}
     if format == "urdf":
-        from kinetree.io.urdf.write import urdf_text as text_of
-    else:
-        from kinetree.io.mjcf.write import mjcf_text as text_of
-    text, report = text_of(model, unsupported=unsupported, meshes=meshes, folder=path.absolute().parent, **options)
+        return _save_urdf(model, path, options)
+    from kinetree.io.mjcf.write import mjcf_text
+
+    text, report = mjcf_text(model, **options)
+    write_text(path, text)
+    return report
+
+
+def _save_urdf(model, path: Path, options: dict) -> Report:
+    """The file, and beside it one with the loops; one that is there is emptied where there are none."""
+    from kinetree.io.urdf.loop_file import SUFFIX, loops_text
+    from kinetree.io.urdf.write import urdf_files
+
+    side = path.with_suffix(SUFFIX)
+    text, loops, report = urdf_files(model, side=side.name, **options)
+    if side.exists() and not loops:
+        loops = loops_text(())[0]
+        report = report.with_entry("info", "", f"{side.name}, which was there, has no constraints now")
+    if loops:
+        write_text(side, loops)
     write_text(path, text)
     return report
 

@@ -17,7 +17,7 @@ _BY_LEVEL = {
         "world-carried", "floating-base", "floating-world", "limit-order", "negative-limit", "negative-dissipation",
         "mimic-cycle", "mimic-unknown", "mimic-of-fixed", "mimic-unsupported", "no-model", "several-models",
         "include-not-found", "include-cycle", "not-a-model", "file-not-found", "mujoco", "time-limit", "memory-limit",
-        "crash", "missing-dependency", "model",
+        "crash", "missing-dependency", "loop-file", "model",
     ),
     "warning": (
         "gravity-off", "other-program", "missing-inertial", "placeholder-inertia", "large-inertia", "small-inertia",
@@ -26,8 +26,8 @@ _BY_LEVEL = {
     ),
     "info": (
         "xml-version", "not-computed", "ignored", "assumption", "unnamed-robot", "loop", "free-link", "idle-joint",
-        "mimic-idle", "missing-effort", "idle-limit", "axis-length", "idle-dynamics", "truncated-angle", "mesh-found",
-        "mesh-unread", "empty-shape", "color-range", "unused-material", "unfinished",
+        "mimic-idle", "missing-effort", "open-loop", "idle-limit", "axis-length", "idle-dynamics", "truncated-angle",
+        "mesh-found", "mesh-unread", "empty-shape", "color-range", "unused-material", "unfinished",
     ),
 }  # fmt: skip
 LEVELS = tuple(_BY_LEVEL)

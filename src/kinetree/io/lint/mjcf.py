@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kinetree.errors import InertiaError, KinetreeError, MissingDependencyError, UnsupportedError
 from kinetree.io.lint.facts import AngleFacts, Facts, Place, facts_of_model
+from kinetree.io.lint.loops import open_loops
 from kinetree.io.lint.result import Finding, finding, finding_of, finding_of_note
 from kinetree.io.mjcf.compile import Compiled, compile_sources, require_mujoco
 from kinetree.io.mjcf.layout import HINGE, names_of
@@ -40,10 +41,10 @@ def examine(source: str | PathLike, document: Document, package_dirs: tuple) -> 
         sources = Sources(source)
         notes = Notes(sources, drop=False)
         compiled = _compiled(source, notes, package_dirs)
-        model_of(compiled, notes, Options())
+        gaps = open_loops(model_of(compiled, notes, Options()), file)
     except (KinetreeError, OSError) as error:
         return _examine_broken(source, file, package_dirs, error)
-    return _of_report(notes), _facts(compiled, sources, set())
+    return [*_of_report(notes), *gaps], _facts(compiled, sources, set())
 
 
 def _compiled(source, notes: Notes, package_dirs: Iterable) -> Compiled:

@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.io.lint.facts import AngleFacts, BodyFacts, Facts, JointFacts, Place
+from kinetree.io.lint.loops import open_loops
 from kinetree.io.lint.result import Finding, findings_of
 from kinetree.io.options import Options
 from kinetree.io.sdf.bodies import UNKNOWN_MASS, shapes_of
@@ -26,16 +27,16 @@ def examine(source: object, document: Document, package_dirs: tuple) -> tuple[li
     notes = Notes(drop=False)
     reader = Reader(document, package_dirs, notes, None)
     errors: list[KinetreeError] = []
-    assembly = None
+    assembly, gaps = None, []
     try:
         assembly = Assembly(reader.world(), reader, notes, Options())
-        assembly.model()
+        gaps = open_loops(assembly.model(), document.file)
     except KinetreeError as error:
         errors.append(error)
     notes.ignored()  # not reached where the model cannot be built; equal findings are reported once
     errors = [error for error in errors if not (document.problems and getattr(error, "follows", False))]
     found = findings_of(document, dict.fromkeys((*document.problems, *errors)), notes)
-    return found, None if assembly is None else _facts(assembly)
+    return [*found, *gaps], None if assembly is None else _facts(assembly)
 
 
 def _facts(assembly: Assembly) -> Facts:

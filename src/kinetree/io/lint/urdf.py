@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from kinetree.errors import KinetreeError
 from kinetree.io.lint.facts import AngleFacts, BodyFacts, Facts, JointFacts, Place
+from kinetree.io.lint.loops import open_loops
 from kinetree.io.lint.result import Finding, finding_of, findings_of
 from kinetree.io.options import Options
+from kinetree.io.urdf.loop_file import LoopFile, loop_file_of
 from kinetree.io.urdf.model import build
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.plan import Plan, plan
@@ -22,14 +24,16 @@ def examine(source: object, document: Document, package_dirs: tuple) -> tuple[li
         planned.notes.ignored()
     except KinetreeError as error:
         return [finding_of(kept, document.file) for kept in (*document.problems, error)], None
-    problems = list(document.problems)
+    problems, found = list(document.problems), []
     if not problems:
         try:
             whole = replace(planned, notes=Notes(document))
-            build(whole, Options())
-        except KinetreeError as error:
+            side = loop_file_of(source, None)
+            model = build(whole, Options(), None if side is None else LoopFile.read(side))
+            found = open_loops(model, document.file if side is None else str(side))
+        except (KinetreeError, OSError) as error:
             problems.append(error)
-    return findings_of(document, problems, planned.notes), _facts(planned)
+    return [*findings_of(document, problems, planned.notes), *found], _facts(planned)
 
 
 def _facts(planned: Plan) -> Facts:

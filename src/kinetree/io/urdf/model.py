@@ -10,18 +10,19 @@ from kinetree.errors import KinetreeError
 from kinetree.io.free_names import Names, base_joint_name
 from kinetree.io.normals import turned_to
 from kinetree.io.options import Options
+from kinetree.io.urdf.loop_file import LoopFile
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.plan import Plan
 from kinetree.io.urdf.records import JointRecord, LinkRecord, RobotRecord
 from kinetree.io.xml.reader import values_of
 from kinetree.joints import Fixed, Free
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Equipment, LoopJoint, Model, ModelBuilder
 from kinetree.model.builder import WORLD
 from kinetree.model.parts import transform_of_pose
 
 
-def build(plan: Plan, options: Options) -> Model:
-    """Build the model of a plan."""
+def build(plan: Plan, options: Options, loops: LoopFile | None = None) -> Model:
+    """Build the model of a plan, with the loops of a side file."""
     robot, root, notes, masses = plan.robot, plan.root, plan.notes, plan.masses
     path, base_joint, floating_base = robot.document.path, options.base_joint, options.floating_base
     name = options.name or robot.name or (path.stem if path is not None else "robot")
@@ -60,6 +61,8 @@ def build(plan: Plan, options: Options) -> Model:
                 builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
             if options.merge_fixed and not (floating_base and root != WORLD):
                 _welded_masses(robot, root, [j for j in plan.order if j is not plan.freed], plan.locked, masses, notes)
+            if loops is not None:
+                _add_loops(builder, loops, robot, notes)
             notes.ignored()
             # The report of the file replaces the builder's own: it has the same entries, with lines.
             builder.report = notes.report()
@@ -67,10 +70,23 @@ def build(plan: Plan, options: Options) -> Model:
     except KinetreeError as error:
         if getattr(error, "file", None) is not None:
             raise
+        if loops is not None and getattr(error, "loop", None) is not None:
+            raise loops.fail(error) from error
         # Faults that only the whole mechanism shows, such as a joint without inertia: point to the line of the joint.
         joint = robot.joints.get(getattr(error, "joint", None))
         node = joint.node if joint is not None else None
         raise robot.document.fail(node, error.message, type(error), **values_of(error)) from error
+
+
+def _add_loops(builder: ModelBuilder, loops: LoopFile, robot: RobotRecord, notes: Notes) -> None:
+    loops.check([WORLD, *builder._bodies, *builder._frames], builder._joint_names)
+    made = [c for c, _ in loops.constraints]
+    builder.equipment += Equipment(loops=tuple(c for c in made if isinstance(c, LoopJoint)))
+    for c in made:
+        if not isinstance(c, LoopJoint):
+            builder.add_constraint(c)
+    count = f"{len(made)} constraint{'' if len(made) == 1 else 's'}"
+    notes.info(robot.document.root, f"{count} of {loops.path.name}", "loop")
 
 
 def _in_its_plane(

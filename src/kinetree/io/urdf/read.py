@@ -8,12 +8,19 @@ from os import PathLike
 from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import ModelError, URDFError
 from kinetree.io.options import Options
+from kinetree.io.urdf.loop_file import LoopFile, loop_file_of
 from kinetree.io.urdf.model import build
 from kinetree.io.urdf.plan import plan
 from kinetree.io.xml.reader import Document
 
 
-@checked(source=a_path, name=a_name, merge_fixed=a_truth_value, package_dirs=some_paths)
+def a_loop_file(what: str, value: object) -> None:
+    """A path, a truth value or None."""
+    if value is not None and not isinstance(value, bool):
+        a_path(what, value)
+
+
+@checked(source=a_path, name=a_name, merge_fixed=a_truth_value, package_dirs=some_paths, loops=a_loop_file)
 def load_urdf(
     source: str | PathLike,
     *,
@@ -27,6 +34,7 @@ def load_urdf(
     massless: str = "raise",
     inertia_from: str | None = None,
     density: float | None = None,
+    loops: str | PathLike | bool | None = None,
 ):
     """Load a robot from a URDF file.
 
@@ -62,6 +70,9 @@ def load_urdf(
         ``density``; meshes need the extra ``kinetree[mesh]``. The report lists each link. Default: no mass.
     density : float, optional
         Of ``inertia_from`` only [kg/m^3]; default 1000.
+    loops : str, path or bool, optional
+        A TOML file with loop joints and other constraints, which URDF does not have: see docs/formats.md. Default: the
+        one beside the file, ``robot.loops.toml`` for ``robot.urdf``, if there is one; False: none.
 
     Returns
     -------
@@ -73,6 +84,8 @@ def load_urdf(
     ------
     URDFError
         If the file breaks the format; the message opens with file and line.
+    FileFormatError
+        If the file of the loops does.
     InertiaError
         If a link has an impossible inertia.
     ModelError
@@ -104,4 +117,6 @@ def load_urdf(
     options = Options(name, floating_base, base_joint, merge_fixed, package_dirs, unsupported, inertia, massless,
                       inertia_from, density)  # fmt: skip
     options.check("load_urdf", base_is_free=floating_base)
-    return build(plan(Document(source, URDFError), options), options)
+    side = loop_file_of(source, loops)
+    planned = plan(Document(source, URDFError), options)
+    return build(planned, options, None if side is None else LoopFile.read(side))

@@ -31,7 +31,7 @@ def root_and_order(robot: RobotRecord) -> tuple[str | None, tuple[JointRecord, .
             message = (
                 f"link '{joint.child}' has two parents: '{other.parent}' by joint '{other.name}' (line "
                 f"{other.node.line}) and '{joint.parent}' by joint '{joint.name}'. URDF describes trees; a closed loop "
-                "is added to the loaded model as a loop joint"
+                "is a [[loop]] of the file robot.loops.toml beside it"
             )
             joint.node.reject(message, code="two-parents", link=joint.child)
     roots = [link for link in robot.links if link not in joint_of]

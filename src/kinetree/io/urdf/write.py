@@ -18,6 +18,7 @@ from kinetree.forces.registry import VELOCITY_PARAMETERS
 from kinetree.io.free_names import Names
 from kinetree.io.inertia_rules import ENTRIES, violation
 from kinetree.io.number_text import central, number_text, numbers_text, rpy_of
+from kinetree.io.urdf.loop_file import loops_text
 from kinetree.io.urdf.records import DYNAMICS, JOINT_TYPES, LIMITS
 from kinetree.io.urdf.version import CAPSULES, spelled
 from kinetree.io.writing import MeshNames, UnsupportedFeatures, add, attachments, is_depth_first, text_of
@@ -70,11 +71,36 @@ def urdf_text(
     model, *, unsupported: str = "raise", meshes: str = "keep", folder: Path | None = None
 ) -> tuple[str, Report]:
     """The text and the report; ``folder`` is where the file goes, for relative names of meshes."""
+    text, _, report = urdf_files(model, unsupported=unsupported, meshes=meshes, folder=folder)
+    return text, report
+
+
+def urdf_files(
+    model, *, unsupported: str, meshes: str, folder: Path | None, side: str | None = None
+) -> tuple[str, str, Report]:
+    """The text, that of a side file of this name, empty if there is nothing for it, and the report."""
     features = UnsupportedFeatures(model, "URDF", unsupported)
     _settle_physics(model, features)
+    loops = _settle_constraints(model, features, side)
     robot = add(None, "robot", name=model.name)
     _Robot(model, robot, features, MeshNames(meshes, folder, features)).write()
-    return text_of(robot), features.report()
+    return text_of(robot), loops, features.report()
+
+
+def _settle_constraints(model, features: UnsupportedFeatures, side: str | None) -> str:
+    """Report the constraints that neither the format nor a side file holds; the text of that."""
+    held = [c for c in model.constraints if c.kind != "coupling" and c not in model.loops]
+    held += model.loops
+    text, lost = loops_text(held) if side is not None else ("", held)
+    for c in lost:
+        features.add("loop joints" if c in model.loops else "constraints", repr(c.name) if c.name else str(c))
+    if len(lost) == len(held):
+        return ""
+    for c in model.equalities:
+        if c.softness is not None and any(c.name == x.name for x in held if x not in lost):
+            features.note(str(c), f"written into {side} without its softness")
+    features.note("", f"{len(held) - len(lost)} of the constraints are in {side}")
+    return text
 
 
 def _settle_physics(model, features: UnsupportedFeatures) -> None:
@@ -103,12 +129,11 @@ def _settle_physics(model, features: UnsupportedFeatures) -> None:
         if not np.any(model.stiffness[v]) and not np.array_equal(reference, neutral):
             features.note(f"joint {model.joint_name(i)!r}", "reference of a spring without stiffness left out")
     features.add_parts()
-    for c in model.own_constraints:
-        if c.kind != "coupling":
-            features.add("constraints", str(c))
-    for kind in ("loops", "equalities", "tendons", "actuators", "keyframes"):
+    constraints = [c.name for c in model.constraints if c not in model.own_constraints]
+    for kind in ("equalities", "tendons", "actuators", "keyframes"):
         for piece in getattr(model.equipment, kind):
-            features.add(kind.replace("loops", "loop joints"), repr(piece.name) if piece.name else str(piece))
+            if kind != "equalities" or piece.name not in constraints:
+                features.add(kind, repr(piece.name) if piece.name else str(piece))
 
 
 def _plain(joint) -> tuple[str | None, tuple[float, float, float] | None]:
