@@ -26,12 +26,15 @@ PLACES = {
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.control": {
-        "ComputedTorque": "control.joint_control", "Controller": "control.controller",
-        "DecoupledControl": "control.decoupled", "Delayed": "control.digital", "Held": "control.two_arms",
-        "JointImpedance": "control.joint_control", "JointReference": "control.reference",
+        "CartesianImpedance": "control.frame_impedance", "ComputedTorque": "control.joint_control",
+        "Controller": "control.controller", "DecoupledControl": "control.decoupled", "Delayed": "control.digital",
+        "FrameReference": "control.frame_reference", "FrameTask": "control.tasks", "Held": "control.two_arms",
+        "JointImpedance": "control.joint_control", "JointReference": "control.reference", "JointTask": "control.tasks",
         "LoadPosition": "control.decoupled", "LoadTracking": "control.decoupled",
+        "OperationalSpace": "control.operational_space", "OperationalSpaceTerms": "control.operational_space",
         "PDGravityCompensation": "control.joint_control", "Sampled": "control.digital", "Sum": "control.digital",
         "TwoArms": "control.two_arms", "load_difference": "control.decoupled", "load_position": "control.decoupled",
+        "operational_space_terms": "control.operational_space",
     },
     "kinetree.dynamics": {
         "ArticulatedBody": "analysis.articulated_handles", "Factorization": "compiler.factorization",
@@ -98,11 +101,14 @@ ALGORITHMS = {
     "kinetree.centroidal": (
         "center_of_mass_jacobian center_of_mass_velocity centroidal_momentum centroidal_momentum_matrix"
     ),
-    "kinetree.control": "computed_torque joint_impedance pd_gravity_compensation tracking_error",
     "kinetree.closed_loops": (
         "closed_loops_accelerations closed_loops_null_space closed_loops_project_position "
         "closed_loops_project_velocity closed_loops_reduced_bias_forces closed_loops_reduced_jacobian "
         "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor"
+    ),
+    "kinetree.control": (
+        "cartesian_impedance computed_torque inverse_task_inertia joint_impedance pd_gravity_compensation "
+        "tracking_error"
     ),
     "kinetree.dynamics": (
         "articulated_factorization articulated_solve coriolis_forces crba_restricted divide_and_conquer elastic_energy "

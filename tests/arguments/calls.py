@@ -293,6 +293,7 @@ def algorithm_call(name) -> dict:
     choices = {
         "frame": m.body_names[2],
         "reference": "local",
+        "axes": "local",
         "kind": "spatial",
         "forward": [m.joint_names[1]],
         "bodies": None,

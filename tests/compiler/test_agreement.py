@@ -146,6 +146,10 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
         "x": a, "b": tau, "M": M, "L": np.tril(M),
         "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (BATCH, model.nv)),
         "q_d": q1, "v_d": tau, "a_d": dv, "kp": M, "kd": M, "stiffness": M, "damping": M,
+        "R_d": np.linalg.qr(rng.standard_normal((BATCH, 3, 3)))[0], "p_d": rng.standard_normal((BATCH, 3)),
+        "V_d": rng.standard_normal((BATCH, 6)),
+        "frame_stiffness": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]), (BATCH, 1, 1)),
+        "frame_damping": np.tile(np.eye(6), (BATCH, 1, 1)),
         **factors._asdict(),
     }  # fmt: skip
 

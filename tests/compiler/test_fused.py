@@ -22,7 +22,7 @@ from kinetree.joints import Free, Prismatic, Revolute, Spherical
 from kinetree.native import kernel as kernel_module
 from kinetree.native import variants
 
-STATIC = {"frame": "tool", "reference": "local_world_aligned", "kind": "spatial", "forward": (1,)}
+STATIC = {"frame": "tool", "reference": "local_world_aligned", "kind": "spatial", "axes": "world", "forward": (1,)}
 NAMES = sorted(ALGORITHMS)
 # Those that solve with the mass matrix lose what its condition takes (50 at most here); others are sums of products.
 TOLERANCE = 1e-13
@@ -75,6 +75,9 @@ def inputs_of(model, n=11, seed=3):
         "x": a, "b": tau, "M": M, "L": np.tril(M),
         "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (n, model.nv)),
         "q_d": q[::-1].copy(), "v_d": tau, "a_d": dv, "kp": M, "kd": M, "stiffness": M, "damping": M,
+        "R_d": np.linalg.qr(rng.standard_normal((n, 3, 3)))[0], "p_d": rng.standard_normal((n, 3)),
+        "V_d": rng.standard_normal((n, 6)), "frame_stiffness": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]), (n, 1, 1)),
+        "frame_damping": np.tile(np.eye(6), (n, 1, 1)),
         **factors._asdict(),
     }  # fmt: skip
 

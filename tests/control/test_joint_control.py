@@ -76,11 +76,11 @@ def test_joint_impedance_is_passive(seed):
 
         def energy(t):
             (q_t, v_t), (q_r, v_r) = moved(model, q, v, a, t), moved(model, q_d, v_d, a_d, t)
-            error = ManifoldError(model, q_t, v_t, q_r, v_r)
+            error = ManifoldError.of_joints(model, q_t, v_t, q_r, v_r)
             e, s = np.array(error.e), np.array(error.s)
             return 0.5 * (s @ kt.crba(model, q_t) @ s + e @ K @ e)
 
-        s = np.array(ManifoldError(model, q, v, q_d, v_d).s)
+        s = np.array(ManifoldError.of_joints(model, q, v, q_d, v_d).s)
         power = -s @ D @ s + s @ pushed
         assert abs(rates(energy)[0] - power) < 1e-7 * (1.0 + abs(power) + energy(0.0))
 

@@ -12,7 +12,8 @@ from kinetree.algorithms.spec import ALGORITHMS
 
 PAGE = Path(__file__).parents[2] / "docs" / "algorithms.md"
 STATIC = {
-    "frame": "body6", "reference": "local_world_aligned", "kind": "spatial", "forward": ("joint4", "joint5", "joint6"),
+    "frame": "body6", "reference": "local_world_aligned", "kind": "spatial", "axes": "world",
+    "forward": ("joint4", "joint5", "joint6"),
     "independent": None, "actuated": None,
 }  # fmt: skip
 

@@ -31,6 +31,7 @@ TYPES = {
     "frame": "str | int | Frame",
     "reference": 'Literal["local", "world", "local_world_aligned"]',
     "kind": 'Literal["spatial", "classical", "spatial_offset", "classical_offset"]',
+    "axes": 'Literal["world", "local"]',
     "forward": "str | Sequence[str]",
     "independent": "str | Sequence[str] | None = None",
     "actuated": "str | Sequence[str] | None = None",

@@ -53,6 +53,7 @@ _DEFINED = {
         "potential_energy_regressor"
     ),
     "algorithms.rnea": "bias_forces gravity_forces rnea",
+    "control.frame_laws": "cartesian_impedance inverse_task_inertia",
     "control.joint_laws": "computed_torque joint_impedance pd_gravity_compensation tracking_error",
     "integrators.implicit_midpoint": "implicit_midpoint_step",
     "integrators.kernels": "rk4_step semi_implicit_step",

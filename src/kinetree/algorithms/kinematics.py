@@ -12,6 +12,7 @@ from kinetree.state_kinematics import body_twists, link_transform, motion_subspa
 
 REFERENCES = ("local", "world", "local_world_aligned")
 KINDS = ("spatial", "classical", "spatial_offset", "classical_offset")
+AXES = ("world", "local")
 
 
 def links(model, q):

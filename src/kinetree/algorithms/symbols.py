@@ -99,6 +99,12 @@ ARRAYS = {
     "kd": (("nv", "nv"), "Gain of its rate [1/s where it gives accelerations, N m s/rad or N s/m]."),
     "stiffness": (("nv", "nv"), "Symmetric [N m/rad or N/m]."),
     "damping": (("nv", "nv"), "Symmetric [N m s/rad or N s/m]."),
+    "R_d": ((3, 3), "Orientation of the frame's reference in the world [1]."),
+    "p_d": ((3,), "Position of the frame's reference in the world [m]."),
+    "V_d": ((6,), "Velocity of the frame's reference [angular; linear], world axes at its origin [rad/s, m/s]."),
+    "frame_stiffness": ((6, 6), "Symmetric, [angular; linear] [N m/rad, N/rad or N m/m, N/m]."),
+    "frame_damping": ((6, 6), "Symmetric, [angular; linear] [N m s/rad, N s/rad, N s/m]."),
+    "Lambda_inv": ((6, 6), "Acceleration of the frame by a wrench on it [1/(kg m^2), 1/(kg m), 1/kg]."),
     # others
     "c": (("nv",), "``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N]."),
     "g": (("nv",), "Joint forces [N m or N], the gradient of the potential energy along the velocity directions."),
@@ -152,6 +158,7 @@ CHOICES = {
             "ConstraintError": "Motors at these joints do not determine the motion.",
         },
     ),
+    "axes": ('{"world", "local"}', "Axes of stiffness, damping and errors, at the frame's origin.", {}),
     "forward": (
         "sequence of str",
         "Names of the joints whose force is known (forward dynamics). Each choice is compiled separately.",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kinetree.algorithms.joint_sets import actuated_coordinates, forward_joints, independent_coordinates
-from kinetree.algorithms.kinematics import KINDS, REFERENCES
+from kinetree.algorithms.kinematics import AXES, KINDS, REFERENCES
 from kinetree.algorithms.shared_results import SHARED_RESULTS
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.arguments import a_model, choice
@@ -25,7 +25,7 @@ from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, un
 from kinetree.native.c_names import identifier, identifiers
 from kinetree.once import once
 
-CHOICES = {"reference": REFERENCES, "kind": KINDS}
+CHOICES = {"reference": REFERENCES, "kind": KINDS, "axes": AXES}
 CHOSEN = {"independent": independent_coordinates, "actuated": actuated_coordinates}
 """Static arguments with a default, which depends on the model: their canonical form, also of None."""
 LONGEST = 96

@@ -7,43 +7,98 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.control.frame_impedance import CartesianImpedance as CartesianImpedance
 from kinetree.control.joint_control import ComputedTorque as ComputedTorque
 from kinetree.control.controller import Controller as Controller
 from kinetree.control.decoupled import DecoupledControl as DecoupledControl
 from kinetree.control.digital import Delayed as Delayed
+from kinetree.control.frame_reference import FrameReference as FrameReference
+from kinetree.control.tasks import FrameTask as FrameTask
 from kinetree.control.two_arms import Held as Held
 from kinetree.control.joint_control import JointImpedance as JointImpedance
 from kinetree.control.reference import JointReference as JointReference
+from kinetree.control.tasks import JointTask as JointTask
 from kinetree.control.decoupled import LoadPosition as LoadPosition
 from kinetree.control.decoupled import LoadTracking as LoadTracking
+from kinetree.control.operational_space import OperationalSpace as OperationalSpace
+from kinetree.control.operational_space import OperationalSpaceTerms as OperationalSpaceTerms
 from kinetree.control.joint_control import PDGravityCompensation as PDGravityCompensation
 from kinetree.control.digital import Sampled as Sampled
 from kinetree.control.digital import Sum as Sum
 from kinetree.control.two_arms import TwoArms as TwoArms
 from kinetree.control.decoupled import load_difference as load_difference
 from kinetree.control.decoupled import load_position as load_position
+from kinetree.control.operational_space import operational_space_terms as operational_space_terms
 
 __all__ = [
+    "CartesianImpedance",
     "ComputedTorque",
     "Controller",
     "DecoupledControl",
     "Delayed",
+    "FrameReference",
+    "FrameTask",
     "Held",
     "JointImpedance",
     "JointReference",
+    "JointTask",
     "LoadPosition",
     "LoadTracking",
+    "OperationalSpace",
+    "OperationalSpaceTerms",
     "PDGravityCompensation",
     "Sampled",
     "Sum",
     "TwoArms",
+    "cartesian_impedance",
     "computed_torque",
+    "inverse_task_inertia",
     "joint_impedance",
     "load_difference",
     "load_position",
+    "operational_space_terms",
     "pd_gravity_compensation",
     "tracking_error",
 ]
+
+def cartesian_impedance(model: Model, q: ArrayLike, v: ArrayLike, R_d: ArrayLike, p_d: ArrayLike, V_d: ArrayLike, frame_stiffness: ArrayLike, frame_damping: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, axes: Literal["world", "local"], out: Any | None = None) -> NDArray[Any]:
+    r"""Joint forces that give a frame a stiffness and a damping about a pose, and hold the weight.
+
+    .. math:: \tau = J^T (B^T K e + D (V_r - V)) + \mathrm{ID}(q, 0, 0)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    R_d : (..., 3, 3) array
+        Orientation of the frame's reference in the world [1].
+    p_d : (..., 3) array
+        Position of the frame's reference in the world [m].
+    V_d : (..., 6) array
+        Velocity of the frame's reference [angular; linear], world axes at its origin [rad/s, m/s].
+    frame_stiffness : (..., 6, 6) array
+        Symmetric, [angular; linear] [N m/rad, N/rad or N m/m, N/m].
+    frame_damping : (..., 6, 6) array
+        Symmetric, [angular; linear] [N m s/rad, N s/rad, N s/m].
+    frame : str
+        Name of the frame or body.
+    axes : {"world", "local"}
+        Axes of stiffness, damping and errors, at the frame's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces to apply [N m or N].
+    """
+
 
 def computed_torque(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, a_d: ArrayLike, kp: ArrayLike, kd: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces under which the tracking error obeys a linear equation, by inverse dynamics.
@@ -77,6 +132,34 @@ def computed_torque(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_
     -------
     tau : (..., nv) array
         Joint forces to apply [N m or N].
+    """
+
+
+def inverse_task_inertia(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:
+    r"""The inverse of the inertia of a frame as its environment feels it.
+
+    .. math:: \Lambda^{-1} = J M^{-1} J^T
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    frame : str
+        Name of the frame or body.
+    reference : {"local", "world", "local_world_aligned"}
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    Lambda_inv : (..., 6, 6) array
+        Acceleration of the frame by a wrench on it [1/(kg m^2), 1/(kg m), 1/kg].
     """
 
 

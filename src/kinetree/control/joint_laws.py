@@ -34,7 +34,7 @@ def tracking_error(model, q, v, q_d, v_d):
     >>> e.round(3).tolist(), e_dot.tolist()
     ([0.2, 0.0], [1.0, 0.0])
     """
-    error = ManifoldError(model, q, v, q_d, v_d)
+    error = ManifoldError.of_joints(model, q, v, q_d, v_d)
     return error.e, error.e_dot
 
 
@@ -65,9 +65,13 @@ def computed_torque(model, q, v, q_d, v_d, a_d, kp, kd):
     >>> kt.forward_dynamics(arm, q, v, tau).round(9).tolist()[0]  # kp e
     5.0
     """
-    error = ManifoldError(model, q, v, q_d, v_d, a_d)
-    e_ddot = [-x for x in plus(apply(kp, error.e), apply(kd, error.e_dot))]
-    return inverse_dynamics(model, q, v, error.accelerations(e_ddot))
+    return inverse_dynamics(model, q, v, joint_task(model, q, v, q_d, v_d, a_d, kp, kd))
+
+
+def joint_task(model, q, v, q_d, v_d, a_d, kp, kd):
+    """The accelerations for which ``e'' + kd e' + kp e = 0``."""
+    error = ManifoldError.of_joints(model, q, v, q_d, v_d, a_d)
+    return error.accelerations([-x for x in plus(apply(kp, error.e), apply(kd, error.e_dot))])
 
 
 @algorithm(inputs="q v q_d v_d kp kd", outputs="tau", domains=STATES, symbols=TAU, raises="UnsupportedError")
@@ -87,7 +91,7 @@ def pd_gravity_compensation(model, q, v, q_d, v_d, kp, kd):
     --------
     PDGravityCompensation, gravity_forces
     """
-    error, rest = ManifoldError(model, q, v, q_d, v_d), [0.0] * model.nv
+    error, rest = ManifoldError.of_joints(model, q, v, q_d, v_d), [0.0] * model.nv
     feedback = minus(error.pulled_back(apply(kp, error.e)), apply(kd, error.s))
     return plus(inverse_dynamics(model, q, rest, rest), at_masters(model, feedback))
 
@@ -112,7 +116,7 @@ def joint_impedance(model, q, v, q_d, v_d, a_d, stiffness, damping):
     --------
     JointImpedance, computed_torque
     """
-    error = ManifoldError(model, q, v, q_d, v_d, a_d)
+    error = ManifoldError.of_joints(model, q, v, q_d, v_d, a_d)
     feedback = minus(error.pulled_back(apply(stiffness, error.e)), apply(damping, error.s))
     feedback = minus(feedback, apply(coriolis_matrix(model, q, v), error.s))
     return plus(inverse_dynamics(model, q, v, error.a_r), at_masters(model, feedback))

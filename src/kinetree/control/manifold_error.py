@@ -18,15 +18,13 @@ from kinetree.spatial.scalar import is_zero
 
 
 class ManifoldError:
-    """The error of a model's state and its rates, over any scalar.
+    """The error of a state and its rates, over any scalar.
 
     Parameters
     ----------
-    model : Model or ScalarModel
-    q, v : list of scalars
-        The state.
-    q_d, v_d, a_d : list of scalars
-        The reference; without a_d there are no ``accelerations``.
+    parts : iterable of tuple
+        ``(joint, q, v, q_d, v_d, a_d)``: a joint, or another manifold with ``q_dot`` and ``difference``; the scalars of
+        its state and of its reference. Without a_d (None) there are no ``accelerations``.
 
     Attributes
     ----------
@@ -36,27 +34,32 @@ class ManifoldError:
         ``v - v_r`` [rad/s or m/s].
     e_dot : list of scalars
         The rate of e, ``-B s`` [rad/s or m/s].
-    a_r : list of scalars or None
+    a_r : list of scalars
         The rate of v_r [rad/s^2 or m/s^2].
     """
 
-    def __init__(self, model, q, v, q_d, v_d, a_d=None) -> None:
-        self.model, self.e, self.s, self.a_r = model, [], [], None if a_d is None else []
-        self._maps, self._rates = [], []
-        for i in model.outward():
-            joint, at, slot = model.joints[i], (model.q_of(i, q), model.q_of(i, q_d)), model.v_slice[i]
-            if not joint.nv:
-                continue
-            now, then = _moving(joint, at[0], v[slot]), _moving(joint, at[1], v_d[slot])
-            then_d = v_d[slot] if a_d is None else [Dual(x, dx) for x, dx in zip(v_d[slot], a_d[slot], strict=True)]
-            B = _error_map(joint, now, then)
-            self.e += joint.difference(*at)
+    def __init__(self, parts) -> None:
+        self.e, self.s, self.a_r, self._maps, self._rates = [], [], [], [], []
+        for joint, q, v, q_d, v_d, a_d in parts:
+            now, then = _moving(joint, q, v), _moving(joint, q_d, v_d)
+            then_d = v_d if a_d is None else [Dual(x, dx) for x, dx in zip(v_d, a_d, strict=True)]
+            B = _error_map(joint, now, then, len(v))
+            self.e += joint.difference(q, q_d)
             self._maps.append([[value_of(x) for x in row] for row in B])
             self._rates.append([[rate_of(x) for x in row] for row in B])
             v_r = _solved(B, _reference_part(joint, now, then, then_d))
-            self.s += [v_k - value_of(x) for v_k, x in zip(v[slot], v_r, strict=True)]
+            self.s += [v_k - value_of(x) for v_k, x in zip(v, v_r, strict=True)]
             if a_d is not None:
                 self.a_r += [rate_of(x) for x in v_r]
+
+    @classmethod
+    def of_joints(cls, model, q, v, q_d, v_d, a_d=None) -> ManifoldError:
+        """The error of all joints of a model."""
+        bodies = [(i, model.v_slice[i]) for i in model.outward() if model.joints[i].nv]
+        return cls(
+            (model.joints[i], model.q_of(i, q), v[k], model.q_of(i, q_d), v_d[k], None if a_d is None else a_d[k])
+            for i, k in bodies
+        )
 
     @property
     def e_dot(self) -> list:
@@ -85,11 +88,11 @@ def _moving(joint, q, v):
     return [Dual(x, rate) for x, rate in zip(q, joint.q_dot(q, v), strict=True)]
 
 
-def _error_map(joint, q, q_d):
+def _error_map(joint, q, q_d, nv):
     """B: rows."""
     rest, columns = [Dual(x) for x in q_d], []
-    for k in range(joint.nv):
-        unit = [1.0 if m == k else 0.0 for m in range(joint.nv)]
+    for k in range(nv):
+        unit = [1.0 if m == k else 0.0 for m in range(nv)]
         columns.append([-rate_of(x) for x in joint.difference(_moving(joint, q, unit), rest)])
     return transposed(columns)
 
