@@ -15,6 +15,7 @@ from kinetree.model.library.open_mechanisms import box_cylinder as box_cylinder
 from kinetree.model.library.open_mechanisms import cart_pole as cart_pole
 from kinetree.model.library.legs import cassie_leg as cassie_leg
 from kinetree.model.library.trees import chain_gu as chain_gu
+from kinetree.model.library.nonholonomic import chaplygin_sleigh as chaplygin_sleigh
 from kinetree.model.library.parallel_robots import delta_robot as delta_robot
 from kinetree.model.library.open_mechanisms import double_pendulum as double_pendulum
 from kinetree.model.library.planar_linkages import four_bar as four_bar
@@ -29,6 +30,7 @@ from kinetree.model.library.open_mechanisms import pendulum as pendulum
 from kinetree.model.library.open_mechanisms import puma_like as puma_like
 from kinetree.model.library.random_loops import random_loops as random_loops
 from kinetree.model.library.trees import random_tree as random_tree
+from kinetree.model.library.nonholonomic import rolling_disk as rolling_disk
 from kinetree.model.library.open_mechanisms import satellite as satellite
 from kinetree.model.library.planar_linkages import slider_crank as slider_crank
 from kinetree.model.library.spatial_linkages import spatial_slider_crank as spatial_slider_crank
@@ -45,6 +47,7 @@ __all__ = [
     "cart_pole",
     "cassie_leg",
     "chain_gu",
+    "chaplygin_sleigh",
     "delta_robot",
     "double_pendulum",
     "four_bar",
@@ -59,6 +62,7 @@ __all__ = [
     "puma_like",
     "random_loops",
     "random_tree",
+    "rolling_disk",
     "satellite",
     "slider_crank",
     "spatial_slider_crank",

@@ -59,6 +59,7 @@ PLACES = {
             name: f"model.library.{module}"
             for module, all_of_them in {
                 "legs": "cassie_leg",
+                "nonholonomic": "chaplygin_sleigh rolling_disk",
                 "open_mechanisms": (
                     "box_cylinder cart_pole double_pendulum free_body geared_arm n_pendulum pendulum puma_like "
                     "satellite zigzag_arm"

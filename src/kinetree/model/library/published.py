@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from kinetree.arguments import a_number, checked
-from kinetree.constraints import LoopJoint
+from kinetree.arguments import a_number, a_word, checked, choice
+from kinetree.constraints import Distance, LoopJoint
 from kinetree.forces import PointSpring
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model.builder import WORLD, ModelBuilder
@@ -73,15 +73,17 @@ def andrews_squeezer() -> Model:
     return closed(b, q, [LoopJoint(name, Revolute(), "E2", name) for name in ("E3", "E4", "E6")])
 
 
-@checked(speed=a_number)
-def governor(*, speed: float = 2.0 * math.pi) -> Model:
-    """A stiff flyball governor: a shaft that turns about z, two rods with balls, and a slider on the shaft.
+@checked(links=a_word, speed=a_number)
+def governor(links: str = "springs", *, speed: float = 2.0 * math.pi) -> Model:
+    """A flyball governor: a shaft that turns about z, two rods with balls, and a slider on the shaft.
 
-    Joints "shaft", "slider", its height, and "rod1" and "rod2", angles below the horizontal. The springs with dampers
-    "spring1" and "spring2" connect the rods' mid-points to the slider.
+    Joints "shaft", "slider", its height, and "rod1" and "rod2", angles below the horizontal. "link1" and "link2"
+    connect the rods' mid-points to the slider.
 
     Parameters
     ----------
+    links : {"springs", "rods"}
+        Stiff springs with dampers, as in the benchmark, or rigid rods without mass, which close two loops.
     speed : float
         Of the shaft in the keyframe "initial" [rad/s].
 
@@ -104,7 +106,8 @@ def governor(*, speed: float = 2.0 * math.pi) -> Model:
     >>> round(float(kt.momentum(model, q, v)[2]), 6)
     53.868999
     """
-    b = ModelBuilder("governor", gravity=(0.0, 0.0, -9.81))
+    stiff = choice("governor: links", links, ("springs", "rods")) == "springs"
+    b, loops = ModelBuilder("governor", gravity=(0.0, 0.0, -9.81)), []
     rod, ball, start = 0.3, 5.0, math.radians(30.0)
     square, across = rod * 2e-4 / 12.0, rod * (1.0 + 1e-4) / 12.0
     b.add_body("shaft", WORLD, Revolute(), "shaft", mass=rod, com=(0, 0, 0.5), inertia=(across, across, square))
@@ -117,5 +120,8 @@ def governor(*, speed: float = 2.0 * math.pi) -> Model:
                    com=(com, 0, 0), inertia=(square, across + pair, across + pair))  # fmt: skip
         b.add_frame(f"middle{k}", f"rod{k}", at(0.5))
         b.add_frame(f"pivot{k}", "slider", at(x))
-        b.add_force(PointSpring(f"spring{k}", f"middle{k}", f"pivot{k}", 8e5, 0.5, 4e4))
-    return closed(b, {"slider": 0.5, "rod1": start, "rod2": start}, [], {"shaft": speed})
+        if stiff:
+            b.add_force(PointSpring(f"link{k}", f"middle{k}", f"pivot{k}", 8e5, 0.5, 4e4))
+        else:
+            loops.append(Distance(f"middle{k}", f"pivot{k}", 0.5, name=f"link{k}"))
+    return closed(b, {"slider": 0.5, "rod1": start, "rod2": start}, loops, {"shaft": speed})
