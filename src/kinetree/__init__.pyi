@@ -351,7 +351,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Any | None = 
 
 
 @overload
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities"] = "auto", out: Any | None = None) -> NDArray[Any]:
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities", "dense", "sparse", "clusters", "inverse_mass_products", "pivoted"] = "auto", out: Any | None = None) -> NDArray[Any]:
     r"""Accelerations under given actuator forces, with everything in the model.
 
     Parameters
@@ -371,7 +371,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
         ``model.initial_state()``.
     u : (..., nu) array, optional
         Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
-    method : {"auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities"}
+    method : {"auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities", "dense", "sparse", "clusters", "inverse_mass_products", "pivoted"}
         Which algorithm; see the notes.
     multipliers : bool
         Whether to give multipliers, too.
@@ -389,7 +389,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
         rows of loops that others imply.
     """
 @overload
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities"] = "auto", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints", "null_space", "partitioning", "pseudovelocities", "dense", "sparse", "clusters", "inverse_mass_products", "pivoted"] = "auto", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _forward_kinematics(NamedTuple):
     R_WB: NDArray[Any]

@@ -24,6 +24,7 @@ __all__ = [
     "reduced_jacobian",
     "reduced_mass_matrix",
     "reduced_regressor",
+    "regularity",
     "torque_family",
 ]
 
@@ -245,4 +246,34 @@ def reduced_regressor(model: Model, q: ArrayLike, v: ArrayLike, a_independent: A
     -------
     Y : (..., ny, n_inertial) array
         One column for each of ``kt.identify.inertial_parameters(model)`` [N m per kg, kg m or kg m^2].
+    """
+
+class _closed_loops_regularity(NamedTuple):
+    rank: Any
+    pivot: Any
+    error: Any
+
+def regularity(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> _closed_loops_regularity:
+    r"""How far the loops of a model are from a singular position, and how well the rows that are left out are held.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    rank : (...) array
+        Number of rows of loops that do not depend on each other at q.
+    pivot : (...) array
+        The smallest pivot of the rows that are solved for, relative to typical positions [1]: about the square of
+        the distance to a singular position. Accelerations lose as many digits as it has zeros.
+    error : (...) array
+        The largest error of position of rows that are left out [m or rad].
     """

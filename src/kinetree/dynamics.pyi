@@ -1,6 +1,6 @@
 # Generated: python -m tests.static.generate.
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -29,11 +29,16 @@ __all__ = [
     "external_forces",
     "factorize",
     "force_state_rates",
+    "forward_dynamics_clusters",
     "forward_dynamics_crba",
+    "forward_dynamics_dense",
     "forward_dynamics_derivatives",
+    "forward_dynamics_inverse_mass_products",
     "forward_dynamics_null_space",
     "forward_dynamics_partitioning",
+    "forward_dynamics_pivoted",
     "forward_dynamics_pseudovelocities",
+    "forward_dynamics_sparse",
     "hybrid_aba",
     "hybrid_crba",
     "inertial_forces",
@@ -260,6 +265,41 @@ def force_state_rates(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | N
     """
 
 
+@overload
+def forward_dynamics_clusters(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
+    r"""Forward dynamics with constraints by articulated bodies over loop clusters.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
+    """
+@overload
+def forward_dynamics_clusters(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+
+
 def forward_dynamics_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Forward dynamics of the bare tree by its mass matrix: bias forces, `crba`, and a sparse factorization.
 
@@ -287,6 +327,41 @@ def forward_dynamics_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLi
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     """
+
+
+@overload
+def forward_dynamics_dense(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
+    r"""Forward dynamics with constraints by the whole saddle-point matrix.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
+    """
+@overload
+def forward_dynamics_dense(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _forward_dynamics_derivatives(NamedTuple):
     da_dq: NDArray[Any]
@@ -341,6 +416,43 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     dlambda_dtau : (..., nc, nv) array
         Derivative of the multipliers with respect to tau [1, 1/m or m].
     """
+
+
+@overload
+def forward_dynamics_inverse_mass_products(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
+    r"""Forward dynamics with constraints by products with the inverse mass matrix, in O(n) for each row.
+
+    .. math:: A = K\,M^{-1} K^T, \qquad A\,\lambda = k - K\,M^{-1} (\tau - c)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
+    """
+@overload
+def forward_dynamics_inverse_mass_products(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 def forward_dynamics_null_space(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
@@ -402,6 +514,43 @@ def forward_dynamics_partitioning(model: Model, q: ArrayLike, v: ArrayLike, tau:
     """
 
 
+@overload
+def forward_dynamics_pivoted(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
+    r"""Forward dynamics with constraints of any rank: multipliers of least norm and least error.
+
+    .. math:: \lambda = A^+ \left(k - K\,M^{-1} (\tau - c)\right), \qquad A = K\,M^{-1} K^T
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
+    """
+@overload
+def forward_dynamics_pivoted(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+
+
 def forward_dynamics_pseudovelocities(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Forward dynamics with constraints in pseudovelocities, along an orthonormal basis of the motions allowed.
 
@@ -431,6 +580,41 @@ def forward_dynamics_pseudovelocities(model: Model, q: ArrayLike, v: ArrayLike, 
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     """
+
+
+@overload
+def forward_dynamics_sparse(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
+    r"""Forward dynamics with constraints by multipliers, with the zeros of the tree in all factors.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
+    """
+@overload
+def forward_dynamics_sparse(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _hybrid_aba(NamedTuple):
     a_all: NDArray[Any]

@@ -105,7 +105,7 @@ ALGORITHMS = {
     "kinetree.closed_loops": (
         "closed_loops_accelerations closed_loops_null_space closed_loops_project_position "
         "closed_loops_project_velocity closed_loops_reduced_bias_forces closed_loops_reduced_jacobian "
-        "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor"
+        "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor closed_loops_regularity"
     ),
     "kinetree.control": (
         "cartesian_impedance computed_torque inverse_task_inertia joint_impedance pd_gravity_compensation "
@@ -113,10 +113,11 @@ ALGORITHMS = {
     ),
     "kinetree.dynamics": (
         "articulated_factorization articulated_solve coriolis_forces crba_restricted divide_and_conquer elastic_energy "
-        "external_forces force_state_rates forward_dynamics_crba forward_dynamics_derivatives "
-        "forward_dynamics_null_space forward_dynamics_partitioning forward_dynamics_pseudovelocities hybrid_aba "
-        "hybrid_crba inertial_forces inverse_mass_matrix inverse_mass_product joint_wrenches passive_joint_forces "
-        "prescribed_power semi_implicit_acceleration"
+        "external_forces force_state_rates forward_dynamics_clusters forward_dynamics_crba forward_dynamics_dense "
+        "forward_dynamics_derivatives forward_dynamics_inverse_mass_products forward_dynamics_null_space "
+        "forward_dynamics_partitioning forward_dynamics_pivoted forward_dynamics_pseudovelocities "
+        "forward_dynamics_sparse hybrid_aba hybrid_crba inertial_forces inverse_mass_matrix inverse_mass_product "
+        "joint_wrenches passive_joint_forces prescribed_power semi_implicit_acceleration"
     ),
     "kinetree.floating_base": (
         "floating_base_coefficients floating_base_forward_dynamics floating_base_inverse_dynamics "

@@ -17,6 +17,7 @@ from kinetree.algorithms.constrained import (
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, IN_LOOPS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import force_state_rates, implicit_terms
+from kinetree.algorithms.forward_dynamics_multipliers import MULTIPLIERS
 from kinetree.algorithms.forward_dynamics_reduced import (
     forward_dynamics_null_space,
     forward_dynamics_partitioning,
@@ -96,6 +97,11 @@ def inverse_dynamics(
         "null_space": "forward_dynamics_null_space",
         "partitioning": "forward_dynamics_partitioning",
         "pseudovelocities": "forward_dynamics_pseudovelocities",
+        "dense": "forward_dynamics_dense",
+        "sparse": "forward_dynamics_sparse",
+        "clusters": "forward_dynamics_clusters",
+        "inverse_mass_products": "forward_dynamics_inverse_mass_products",
+        "pivoted": "forward_dynamics_pivoted",
     },
     symbols={"tau": "Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling."},
     raises="SingularityError UnsupportedError",
@@ -107,7 +113,9 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     -----
     Source: Featherstone (2008), table 7.1 for the tree, or tables 6.2, 6.3 and 6.5 where these take fewer operations
     (arms of up to 7 joints, trees that branch early), unless ``method`` names an algorithm; with constraints see
-    `kinetree.algorithms.constrained` ("auto": by multipliers) and `kinetree.algorithms.forward_dynamics_reduced`.
+    `kinetree.algorithms.constrained` ("auto": by multipliers), `kinetree.algorithms.forward_dynamics_multipliers` and
+    `kinetree.algorithms.forward_dynamics_reduced`. Methods by multipliers give them with ``multipliers=True``;
+    "pivoted" does so at singular positions, too.
 
     See Also
     --------
@@ -118,12 +126,16 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     force = plus(tau, passive)
     if method is None or (model.constraints and method is forward_dynamics_crba):
         return constrained_accelerations(model, q, v, force, f_ext, model.armature, multipliers=multipliers)
-    if model.constraints and method not in REDUCED:
+    if method in MULTIPLIERS:
+        return method(model, q, v, force, f_ext, multipliers=multipliers)
+    if model.constraints and (method not in REDUCED or multipliers):
         raise UnsupportedError(
             f"forward_dynamics: model {model.name!r} has constraints ({model.constraints[0]}), which methods 'auto', "
-            "'crba', 'null_space', 'partitioning' and 'pseudovelocities' solve for; the others are those of trees"
+            "'crba', 'dense', 'sparse', 'clusters', 'inverse_mass_products' and 'pivoted' solve for by multipliers, "
+            "'null_space', 'partitioning' and 'pseudovelocities' without; the others are those of trees"
         )
-    return method(model, q, v, force, f_ext)
+    a = method(model, q, v, force, f_ext)
+    return (a, []) if multipliers else a
 
 
 @algorithm(

@@ -172,6 +172,8 @@ class ConstrainedSystem(Factorized):
         Accelerations of velocity coordinates that are known, those of `given_accelerations` by default.
     columns : sequence, optional
         Of G, if some of the velocities are known.
+    numbers : collection of int, optional
+        Of the rows to take, by default those that do not depend on each other.
 
     Attributes
     ----------
@@ -184,17 +186,21 @@ class ConstrainedSystem(Factorized):
         Right-hand sides of accelerations: minus the bias, and minus the rows times the given accelerations.
     """
 
-    def __init__(self, model, M, kin, given=None, columns=None) -> None:
+    def __init__(self, model, M, kin, given=None, columns=None, numbers=None) -> None:
         super().__init__(model, M, columns)
         given = given_accelerations(model, kin) if given is None else given
-        self.numbers, self.rows, self.k = equality_rows(model, kin, given)
+        self.numbers, self.rows, self.k = equality_rows(model, kin, given, numbers)
         self.below = [tuple(reversed(range(m))) for m in range(len(self.rows))]
+
+    @functools.cached_property
+    def K(self) -> list:
+        """The rows over the independent velocities."""
+        return [[weighted_row(row, column) for column in self.columns] for row in self.rows]
 
     @functools.cached_property
     def W(self) -> list:
         """``L^-T K^T``, by rows of K."""
-        K = [[weighted_row(row, column) for column in self.columns] for row in self.rows]
-        return [solve_lower_transpose(self.factors[0], row, self.above, unit=True) for row in K]
+        return [solve_lower_transpose(self.factors[0], row, self.above, unit=True) for row in self.K]
 
     @functools.cached_property
     def scaled(self) -> list:
@@ -202,10 +208,18 @@ class ConstrainedSystem(Factorized):
         return [[x if is_zero(x) else x / d for x, d in zip(w, self.factors[1], strict=True)] for w in self.W]
 
     @functools.cached_property
+    def A(self) -> list:
+        """The lower triangle of ``K H^-1 K^T = W^T D^-1 W``."""
+        return [[dot(w, u) for w in self.scaled[: m + 1]] for m, u in enumerate(self.W)]
+
+    @functools.cached_property
     def factors_A(self) -> tuple:
-        """L and D of ``A = W^T D^-1 W``."""
-        A = [[dot(w, u) for w in self.scaled[: m + 1]] for m, u in enumerate(self.W)]
-        return ltdl_factors(A, self.below, typical_pivots(self.model, self.numbers, self.columns))
+        """L and D of A."""
+        return ltdl_factors(self.A, self.below, typical_pivots(self.model, self.numbers, self.columns))
+
+    def multipliers(self, right) -> list:
+        """``A^-1 b``."""
+        return solve_ltdl(*self.factors_A, right, self.below)
 
     def accelerations(self, f, k) -> tuple[list, list]:
         """``G y`` of all velocity coordinates and lambda, for joint forces f (nv) and one k for each of the rows."""
@@ -218,7 +232,7 @@ class ConstrainedSystem(Factorized):
         For errors of position the step ``q (+) dv`` is one of Newton's method.
         """
         L, D = self.factors
-        y = self._released([0.0] * len(D), solve_ltdl(*self.factors_A, [-x for x in r], self.below))
+        y = self._released([0.0] * len(D), self.multipliers([-x for x in r]))
         return expanded(self.model, self.columns, solve_lower(L, y, self.above, unit=True))
 
     def bounded_accelerations(self, f, k, laws) -> tuple[list, list, dict]:
@@ -247,7 +261,7 @@ class ConstrainedSystem(Factorized):
         L, D = self.factors
         z = solve_lower_transpose(L, f, self.above, unit=True)
         right = [k_m - dot(w, z) for k_m, w in zip(k, self.scaled, strict=True)]
-        lam = solve_ltdl(*self.factors_A, right, self.below)
+        lam = self.multipliers(right)
         y = self._released([x / d for x, d in zip(z, D, strict=True)], lam)
         return solve_lower(L, y, self.above, unit=True), lam
 
@@ -296,16 +310,18 @@ def remaining_rows(model) -> list:
     return [c for c in model.constraints if c.row_kind == "equality" and not c.velocity_map(kin)]
 
 
-def equality_rows(model, kin, given, kept=None):
+def equality_rows(model, kin, given, kept=None, eliminated=False):
     """Rows ``K a = k`` that are not eliminated: their numbers, entries by velocity coordinate, and right-hand sides.
 
-    ``kept`` are the numbers of the rows to take, by default the independent ones.
+    ``kept`` are the numbers of the rows to take, by default the independent ones; with ``eliminated`` the rows of
+    couplings and locks are among them.
     """
     kept, first, found = set(model.independent_rows() if kept is None else kept), 0, []
     for place, c in enumerate(model.visits(model.constraints)):
         numbers = range(first, first + c.count(model))
         first = numbers.stop
-        if c.row_kind == "equality" and not c.velocity_map(kin) and kept.intersection(numbers):
+        held = eliminated or not c.velocity_map(kin)
+        if c.row_kind == "equality" and held and kept.intersection(numbers):
             bias = stabilized_bias(c, kin, model.stabilization(place))
             found += [each for each in zip(numbers, c.rows(kin), bias, strict=True) if each[0] in kept]
     right = [-bias - sum(row[j] * a for j, a in given.items() if j in row) for _, row, bias in found]

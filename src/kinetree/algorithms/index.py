@@ -22,6 +22,10 @@ _DEFINED = {
     ),
     "algorithms.force_elements": "force_state_rates",
     "algorithms.force_terms": "coriolis_forces external_forces inertial_forces",
+    "algorithms.forward_dynamics_multipliers": (
+        "closed_loops_regularity forward_dynamics_clusters forward_dynamics_dense "
+        "forward_dynamics_inverse_mass_products forward_dynamics_pivoted forward_dynamics_sparse"
+    ),
     "algorithms.forward_dynamics_reduced": (
         "forward_dynamics_null_space forward_dynamics_partitioning forward_dynamics_pseudovelocities"
     ),

@@ -117,8 +117,13 @@ class Spec:
         """
         if choice("method", method, self.methods, self.name) == next(iter(self.methods)):
             return self
-        function = _by_method(self.function, ALGORITHMS[self.methods[method]].function)
-        return replace(self, name=f"{self.name}:{method}", function=function, variants={}, methods={})
+        chosen = ALGORITHMS[self.methods[method]].function
+
+        def by(spec, variants):
+            function = _by_method(spec.function, chosen)
+            return replace(spec, name=f"{spec.name}:{method}", function=function, variants=variants, methods={})
+
+        return by(self, {more: by(spec, {}) for more, spec in self.variants.items()})
 
     @functools.cached_property
     def doc(self) -> str:
