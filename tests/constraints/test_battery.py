@@ -191,6 +191,40 @@ def test_a_state_that_breaks_a_constraint_is_named(label):
         kt.forward_dynamics(model, q, v, np.zeros(model.nv), **time(model))
 
 
+@case
+def test_rows_turn_with_their_bodies(label):
+    """In a re-framed model, whose body coordinates are others, errors, rows and biases are the same."""
+    model, q = cases()[label]
+    v, other = np.random.default_rng(8).standard_normal(model.nv), model.reframed()
+    for f, given in ((constraint_error, ()), (constraint_jacobian, ()), (constraint_bias, (v.tolist(),))):
+        one, same = (np.array(f(m.at(T), q.tolist(), *given), float) for m in (model, other))
+        assert same == pytest.approx(one, rel=1e-11, abs=1e-11)
+
+
+@case
+def test_numbers_are_inputs_of_compiled_code(label):
+    """Other numbers keep the structure of a constraint, and act in a model of scalars as in one made with them."""
+    model, _ = cases()[label]
+    q, before = model.random_q(np.random.default_rng(9)), model.numbers().as_dict()
+    mine = [name for name in before if name not in model.replace(constraints=()).numbers().names]
+    new = before | {name: before[name] * (1.1 + 0.1 * n) for n, name in enumerate(mine)}
+    changed, source = [], iter(new[name] for name in mine)
+    for c in model.constraints:
+        changed.append(c.with_numbers([next(source) for _ in c.numbers()]))
+    other = model.replace(constraints=changed)
+    assert [c.structure(other) for c in other.constraints] == [c.structure(model) for c in model.constraints]
+    assert [c.code for c in other.constraints] == [c.code for c in model.constraints]
+    assert other.numbers().as_dict() == pytest.approx(new)
+
+    def rows(m):
+        return np.c_[constraint_jacobian(m.at(T), q.tolist()), constraint_error(m.at(T), q.tolist())].astype(float)
+
+    scalar = model.with_numbers(list(new.values()))
+    assert rows(scalar) == pytest.approx(rows(other), abs=1e-12)
+    acts = any(before[name] for name in mine) and model.constraints[0].row_kind == "equality"
+    assert not acts or np.abs(rows(scalar) - rows(model)).max() > 1e-6
+
+
 def test_offsets_of_loops_are_numbers():
     """A kernel takes them at run time: traced for one offset, right for another."""
     base = plain(0)

@@ -14,9 +14,11 @@ from kinetree.constraints import (
     CONSTRAINTS,
     Constraint,
     Coupling,
+    Distance,
     Lock,
     LoopJoint,
     PrescribedMotion,
+    RollingDisk,
     register,
 )  # fmt: skip
 
@@ -61,9 +63,10 @@ def test_programs_of_constrained_models_are_kept_on_disk_if_their_code_is_the_li
     """Loops and locks are cached like anything else; a kind or a motion of a user's own is traced in every process."""
     arm = kt.models.double_pendulum()
     spec = ALGORITHMS["forward_dynamics"]
-    kept = (Lock("elbow"), LoopJoint("loop", kt.joints.Spherical(), "world", "lower"),
+    kept = (Distance("world", "lower", 0.7), RollingDisk("lower", 0.3), Lock("elbow"),
+            LoopJoint("loop", kt.joints.Spherical(), "world", "lower"),
             PrescribedMotion("elbow", kt.joints.Sinusoid(0.1, 2.0)))  # fmt: skip
     keys = [program_cache._key(spec, arm.with_constraints(c)) for c in kept]
-    assert all(keys) and len({*keys, program_cache._key(spec, arm)}) == 4
+    assert all(keys) and len({*keys, program_cache._key(spec, arm)}) == 6
     for c in (Doubled("elbow", "shoulder"), PrescribedMotion("elbow", lambda t: t)):
         assert program_cache._key(spec, arm.with_constraints(c)) is None
