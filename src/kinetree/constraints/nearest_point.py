@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.arguments import number, refuse
-from kinetree.joints.contract import Joint
+from kinetree.joints import Joint, SplineCurve, SplineSurface
 from kinetree.joints.dual import Dual, rate_of, value_of
-from kinetree.joints.spline_curve import SplineCurve
-from kinetree.joints.spline_surface import SplineSurface
 from kinetree.once import once
 from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import where
