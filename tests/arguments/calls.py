@@ -266,7 +266,7 @@ def table(folder: pathlib.Path) -> dict:
         found[f"models.{name}"] = (
             call,
             {
-                p.name: (3 if p.name in ("n", "depth", "links") else p.default)
+                p.name: (3 if p.name in ("n", "depth") else p.default)
                 for p in inspect.signature(call).parameters.values()
                 if p.kind is not p.VAR_KEYWORD
             },
