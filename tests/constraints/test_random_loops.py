@@ -19,7 +19,11 @@ from kinetree.verification.loop_checks import SOLUTIONS
 from kinetree.verification.maximal import Maximal
 from kinetree.verification.plain import Plain
 
+EPS = np.finfo(float).eps
 AGREEMENT = 1e-9  # relative to the largest acceleration, and to the largest load
+FIXED_COORDINATES = {"null_space", "partitioning"}
+"""Methods whose independent velocities are chosen once: near a position at which these do not determine the others, the
+reduced mass matrix has a large condition, and as many digits are lost."""
 TREES_ALONE = {"aba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"}
 KINDS = (
     "revolute", "prismatic", "helical", "cylindrical", "planar", "spherical", "spherical_euler", "universal",
@@ -75,7 +79,11 @@ def compare(model, q, v, seed: int, compiled: bool = False) -> None:
     found["book, sparse"], _ = kt.textbook.maximal_equation(model, q, v, tau, f_ext).solve()
     if compiled:
         found["compiled"] = kt.forward_dynamics(model, q, v, tau, f_ext)
-    off = {name: np.abs(x - a).max() / size for name, x in found.items() if not np.abs(x - a).max() < size}
+    with kt.interpreted():
+        condition = np.linalg.cond(kt.closed_loops.reduced_mass_matrix(model, q))
+    lost = max(size, 64.0 * EPS * condition * np.abs(a).max())
+    allowed = {name: lost if name in FIXED_COORDINATES else size for name in found}
+    off = {name: np.abs(x - a).max() for name, x in found.items() if not np.abs(x - a).max() < allowed[name]}
     assert not off, off
     assert np.abs(G.T @ lam - forces).max() < weight
     assert np.abs(torques + G.T @ more - tau - forces).max() < 10.0 * weight  # the same load, shared otherwise
