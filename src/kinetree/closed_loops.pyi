@@ -7,15 +7,20 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.analysis.linearize import Linearization as Linearization
 from kinetree.analysis.torque_family import TorqueFamily as TorqueFamily
 from kinetree.analysis.branches import branches as branches
+from kinetree.analysis.linearize import linearize as linearize
 from kinetree.analysis.mobility import mobility as mobility
 from kinetree.analysis.torque_family import torque_family as torque_family
 
 __all__ = [
+    "Linearization",
     "TorqueFamily",
     "accelerations",
     "branches",
+    "linearization",
+    "linearize",
     "mobility",
     "null_space",
     "project_position",
@@ -55,6 +60,49 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, a_independent: Array
     -------
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
+    """
+
+class _closed_loops_linearization(NamedTuple):
+    A: NDArray[Any]
+    B: NDArray[Any]
+
+def linearization(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, independent: str | Sequence[str] | None = None, out: Any | None = None) -> _closed_loops_linearization:
+    r"""Linear equation of small changes of a motion that keep loops closed.
+
+    .. math:: \frac{d}{dt} \begin{bmatrix} dx \\ dy \end{bmatrix} = A \begin{bmatrix} dx \\ dy \end{bmatrix} + B\, d\tau
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin;
+        constant there.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    independent : sequence of str or None
+        Names of joints, or labels of velocities, that determine all others. Default:
+        ``model.independent_velocities()``. Each choice is compiled separately.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    A : (..., n_reduced, n_reduced) array
+        Rates of (dx, dy) by (dx, dy): of independent positions and velocities [1/s, and 1 or 1/s^2].
+    B : (..., n_reduced, nv) array
+        Rates of (dx, dy) by actuator forces [1/(kg m^2), 1/(kg m) or 1/kg]; the upper half is zero.
     """
 
 

@@ -21,8 +21,9 @@ PLACES = {
         "simulate": "simulation.simulate", "verify": "verification.verify",
     },
     "kinetree.closed_loops": {
-        "branches": "analysis.branches", "mobility": "analysis.mobility",
-        "TorqueFamily": "analysis.torque_family", "torque_family": "analysis.torque_family",
+        "Linearization": "analysis.linearize", "TorqueFamily": "analysis.torque_family",
+        "branches": "analysis.branches", "linearize": "analysis.linearize", "mobility": "analysis.mobility",
+        "torque_family": "analysis.torque_family",
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.control": {
@@ -103,7 +104,7 @@ ALGORITHMS = {
         "center_of_mass_jacobian center_of_mass_velocity centroidal_momentum centroidal_momentum_matrix"
     ),
     "kinetree.closed_loops": (
-        "closed_loops_accelerations closed_loops_null_space closed_loops_project_position "
+        "closed_loops_accelerations closed_loops_linearization closed_loops_null_space closed_loops_project_position "
         "closed_loops_project_velocity closed_loops_reduced_bias_forces closed_loops_reduced_jacobian "
         "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor closed_loops_regularity"
     ),

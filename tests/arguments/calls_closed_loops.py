@@ -18,6 +18,10 @@ def table(folder: pathlib.Path) -> dict:
             kt.closed_loops.branches, dict(model=bar, q_guess=q, driver={"crank": 1.0}, starts=8)
         ),
         "closed_loops.mobility": (kt.closed_loops.mobility, dict(model=bar, q=q, actuated=["crank"])),
+        "closed_loops.linearize": (
+            kt.closed_loops.linearize,
+            dict(model=bar, q=q, v=still, tau=None, actuated=["crank"], independent="crank", f_ext=None),
+        ),
         "closed_loops.torque_family": (
             kt.closed_loops.torque_family,
             dict(model=bar, q=q, v=still, a=still, actuated=["crank"], weights=np.ones(3), f_ext=None),

@@ -31,6 +31,7 @@ APART = {
     "export.to_torch": "needs a package that tests may not have",
 }
 MADE = {
+    "closed_loops.Linearization",
     "closed_loops.TorqueFamily",
     "control.LoadPosition",
     "dynamics.ArticulatedBody",

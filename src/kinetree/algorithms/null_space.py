@@ -62,8 +62,12 @@ class NullSpace:
         rest, found = [0.0] * len(self.rows), []
         for m in self.place:
             y = [1.0 if n == m else 0.0 for n in range(len(self.columns))]
-            found.append(expanded(self.model, self.columns, self.triangular.solved(y, rest)))
+            found.append(self.expanded(self.triangular.solved(y, rest)))
         return found
+
+    def expanded(self, x) -> list:
+        """All velocities from those of the columns."""
+        return expanded(self.model, self.columns, x)
 
     @property
     def G(self) -> list:
@@ -75,7 +79,7 @@ class NullSpace:
         x = [0.0] * len(self.columns)
         for m, y_m in zip(self.place, y, strict=True):
             x[m] = y_m
-        a = expanded(self.model, self.columns, self.triangular.solved(x, self.triangular.turned(self.k)))
+        a = self.expanded(self.triangular.solved(x, self.triangular.turned(self.k)))
         for k, a_k in self.given.items():
             a[k] = a[k] + a_k
         return a

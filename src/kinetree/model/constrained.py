@@ -81,6 +81,11 @@ class Constrained:
             first += count
         return self.nv - rows
 
+    @property
+    def n_reduced(self) -> int:
+        """Number of independent positions and velocities, ``2 ny``."""
+        return 2 * self.ny
+
     def independent_velocities(self) -> tuple[int, ...]:
         """Velocity coordinates that determine all others at generic positions, ``ny`` of them."""
         found = self._independent_velocities
