@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.algorithms.constraint_rows import constraint_error, constraint_jacobian
 from kinetree.errors import InertiaError
 from kinetree.io.sdf.read import load_sdf
 from kinetree.model.builder import rotation_of_rpy
 from tests.io.test_sdf_joints import residual
+
+mujoco = pytest.importorskip("mujoco")
 
 FOLDER = "cmeel.prefix/share/example-robot-data/robots/cassie_description/robots"
 PLAIN = ("cassie_reduced", "cassie_simple", "cassie_v2", "cassie_wo_gearbox_spring")
@@ -201,3 +204,54 @@ def _quaternion(R):
     q = np.empty(4)
     mujoco.mju_mat2Quat(q, np.ascontiguousarray(R).reshape(9))
     return q
+
+
+def held_exactly(model, mj, q, v):
+    """Accelerations by MuJoCo's mass matrix, bias forces and rows of its equalities, whose rates are differences."""
+    from tests.engines.mujoco_bridge import MujocoBridge
+    from tests.io.test_mjcf_constraints import jacobian_of
+
+    bridge, data = MujocoBridge(model, mj, by_order=True), mujoco.MjData(mj)
+
+    def rows(q):
+        data.qpos[:] = bridge.q_to_mujoco(q)
+        mujoco.mj_forward(mj, data)
+        return np.array([bridge.tau_from_mujoco(q, row) for row in jacobian_of(data, mj)])
+
+    h, M, J = 1e-5, bridge.crba(q), rows(q)
+    turning = (rows(kt.integrate(model, q, h * v)) - rows(kt.integrate(model, q, -h * v))) @ v / (2 * h)
+    zero = np.zeros((len(J), len(J)))
+    right = np.concatenate([-bridge.bias(q, v), -turning])
+    return np.linalg.lstsq(np.block([[M, J.T], [J, zero]]), right, rcond=1e-9)[0][: model.nv]
+
+
+def test_accelerations_of_closed_legs_are_mujocos(robots):
+    """Cassie with its rods, written as MJCF: MuJoCo's matrices and rows, solved exactly, at a closed moving state."""
+    model = robots["cassie_v2"].replace(forces=()).without_limits()
+    mj = mujoco.MjModel.from_xml_string(kt.io.to_mjcf(model))
+    mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    rng = np.random.default_rng(4)
+    q, v = kt.assemble(model, model.keyframe("initial")[0], v=0.3 * rng.standard_normal(model.nv))
+    a = kt.forward_dynamics(model, q, v, np.zeros(model.nv))
+    expected = held_exactly(model, mj, q, v)
+    np.testing.assert_allclose(a, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("name", "mobility"), [("cassie", 18), ("cassie_v2", 18)])
+def test_mobility_of_the_legs(robots, name, mobility):
+    """Roll, yaw, pitch, knee, shin, heel and foot of each leg, and the pelvis: rotors with ratios of 50 hide none."""
+    model = robots[name]
+    q = kt.assemble(model)
+    G = np.array(constraint_jacobian(model, q.tolist()), float)
+    assert model.nv - np.linalg.matrix_rank(G, 1e-4) == model.ny == mobility  # 2e-2 and more; of decimals 4e-6
+
+
+def test_runs_keep_the_legs_closed(robots):
+    """Free fall from a random velocity: rows that are solved for stay closed to 1e-10; the energy is balanced."""
+    model = robots["cassie_v2"].without_limits()
+    kept = list(model.independent_rows())
+    q, v = kt.assemble(model, v=0.1 * np.random.default_rng(0).standard_normal(model.nv))
+    run = kt.simulate(model, q, v, duration=0.05, dt=1e-4, integrator="rk4", record=kt.Record(every=5))
+    gaps = [np.abs(np.array(constraint_error(model, x.tolist()), float)[kept]).max() for x in run.q]
+    assert max(gaps) < 1e-10
+    assert np.abs(run.energy_balance.remainder).max() < 1e-5 * run.energy_balance.scale

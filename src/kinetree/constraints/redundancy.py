@@ -171,7 +171,7 @@ def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
     equalities, _ = _equalities(model)
     constraints, numbers = [c for c, _ in equalities], [n for _, of in equalities for n in of]
     spread = SPREAD * np.arange(1, count + 1)
-    q = _moved(model, neutral, spread[:, None] * rng.standard_normal((count, model.nv)))
+    q = _moved(model, neutral, _with_gears(model, spread[:, None] * rng.standard_normal((count, model.nv))))
     phi, G, coordinates = _equations(model, constraints, q)
     groups = _groups(coordinates)
     for n in range(NEWTON):
@@ -194,6 +194,14 @@ def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
         q[:, at] = q[:, at][best[np.arange(count) % len(best)]]
     phi, G, _ = _equations(model, constraints, q)
     return Samples(q, phi, G, coordinates, numbers, groups)
+
+
+def _with_gears(model, steps) -> np.ndarray:
+    """Steps that obey couplings; masters of slow joints, such as rotors, go as far as moves these as others."""
+    for c in model.couplings:
+        slow = min(abs(c.ratio), 1.0)
+        steps[:, model.v_index(c.master)] /= slow if slow > SMALLEST else 1.0
+    return model.constrained_velocities(steps)
 
 
 def _groups(coordinates) -> list[tuple[np.ndarray, np.ndarray]]:
