@@ -197,7 +197,7 @@ def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
 
 
 def _with_gears(model, steps) -> np.ndarray:
-    """Steps that obey couplings; masters of slow joints, such as rotors, go as far as moves these as others."""
+    """Steps that obey couplings; masters of slow joints, such as motors, go as far as moves these as others."""
     for c in model.couplings:
         slow = min(abs(c.ratio), 1.0)
         steps[:, model.v_index(c.master)] /= slow if slow > SMALLEST else 1.0
