@@ -82,7 +82,9 @@ def test_both_systems_have_the_same_corrections(seed):
     rng = np.random.default_rng(seed)
     single = [model.joint_name(i) for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 1]
     if len(single) > 3:
-        model = model.with_constraints(Coupling(single[-1], single[0], 0.7), Lock(single[1]))
+        follower, master = (q[model.q_index(single[n])][0] for n in (-1, 0))
+        gear = Coupling(single[-1], single[0], 0.7, follower - 0.7 * master)
+        model = model.with_constraints(gear, Lock(single[1]))
     kin = Kinematics(model, q.tolist(), v.tolist())
     given = given_accelerations(model, kin)
     M = kt.crba(model, q).tolist()

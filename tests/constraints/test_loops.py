@@ -11,7 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error
 from kinetree.constraints import Constraint, LoopJoint
-from kinetree.errors import UnsupportedError
+from kinetree.errors import ConstraintError, UnsupportedError
 from kinetree.joints import Cylindrical, Revolute, Spherical
 from tests.compiler.test_c_source import GCC, run_harness
 from tests.surgery.test_pinocchio import both, bridge
@@ -182,3 +182,31 @@ def test_c_code_has_the_multipliers(tmp_path):
     code = kt.export.to_c(kt.compile(rhombus(), "forward_dynamics", multipliers=True))
     run_harness(code, tmp_path)
     assert "multipliers" in code.header
+
+
+def arm_with_pins(*points):
+    """Two links of 1 m, the tip pinned to points of the world."""
+    arm = kt.models.double_pendulum()
+    tip = kt.spatial.Transform.shift(kt.spatial.Vector3(0.0, 0.0, -1.0))
+    q, frames = arm.neutral(), [frame.name for frame in arm.frames]
+    assert np.allclose(np.linalg.norm(kt.pose(arm, q, frame="lower").p_WF), 1.0) and "lower" in frames
+    pins = [
+        LoopJoint(f"pin{n}", Spherical(), "world", "lower", kt.spatial.Transform.shift(kt.spatial.Vector3(*p)), tip)
+        for n, p in enumerate(points)
+    ]
+    return arm.with_constraints(*pins)
+
+
+def test_a_loop_that_cannot_close_is_an_error():
+    """A point 5 m away from an arm of 2 m: by the loop's name, with the 3 m that are missing."""
+    with pytest.raises(ConstraintError, match="'pin0'.*cannot close.*off by 3 m") as caught:
+        arm_with_pins((0.0, 0.0, -5.0)).independent_rows()
+    assert caught.value.residual == pytest.approx(3.0, rel=1e-6)
+
+
+def test_loops_that_contradict_each_other_are_an_error():
+    """The tip at two points 0.6 m apart, each within reach: both names, and half of that for each."""
+    model = arm_with_pins((0.0, 0.0, -1.5), (0.0, 0.0, -0.9))
+    with pytest.raises(ConstraintError, match="contradict.*'pin0'.*'pin1'") as caught:
+        kt.forward_dynamics(model, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+    assert caught.value.residual == pytest.approx(0.3, rel=1e-6)

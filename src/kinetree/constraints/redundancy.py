@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.constraints.contradictions import cannot_close, least_errors
 from kinetree.state_kinematics import Kinematics
 
 SAMPLES, NEWTON, ENOUGH = 24, 60, 20  # positions; iterations at most, and if some positions are closed
 CLOSED = 1e-10  # [m, rad]
 ROUNDING = 1e-9  # of the natural size of a row: less is left of rows that others imply exactly
 DEPENDENT = 5e-3  # of the natural size: less are the decimals of a file, and deflections that real joints allow
+MISFIT = 1e-2  # of the natural size: larger least errors are contradictions
 FREQUENT = 0.75  # a row is needed if it is independent at a quarter of the positions, as on one of several branches
 SMALLEST = 1e-6  # of what is left of a row at one position, so that a singular one among many decides nothing
 SPREAD = 0.1  # [rad, m] by which each start is farther from the neutral position than the one before
@@ -74,6 +76,7 @@ def loop_rows(model) -> LoopRows:
     for c, of in equalities:
         mine = np.isin(numbers, of)
         natural[mine] = c.natural_sizes(model, size[mine])
+    _require_closed(model, samples, natural)
     scaled = G / np.where(natural > 0.0, natural, 1.0)[None, :, None]
     given = np.array([n not in free for n in numbers])
     chosen, exact = set(), set()
@@ -161,6 +164,38 @@ class Samples(NamedTuple):
         return float(np.abs(self.errors).max(axis=1, initial=0.0).min())
 
 
+def _require_closed(model, samples, natural) -> None:
+    """Raise ConstraintError for loops that cannot close, by more than the decimals of a file."""
+    now, (equalities, _) = model.snapshot(0.0), _equalities(model)
+    by_row, scale = [c for c, of in equalities for _ in of], np.where(natural > 0.0, natural, 1.0)
+    for rows, columns in samples.groups:
+        gaps = np.nan_to_num(np.abs(samples.errors[:, rows] / scale[rows]), nan=np.inf).max(axis=1)
+        if gaps.min() <= MISFIT:
+            continue
+        every = [c for c, _ in equalities]
+        misfits, stuck = _misfits(now, every, samples.q, rows, columns, by_row)
+        if not stuck or max(misfits.values()) <= CLOSED:
+            continue
+        alone = []
+        for c in misfits:
+            mine = np.array([n for n in rows if by_row[n] is c])
+            (own,), surely = _misfits(now, every, samples.q, mine, columns, by_row)[0].values(), stuck
+            if surely and own > MISFIT * scale[mine].max():
+                alone.append((c, own))
+        raise cannot_close(model, misfits, alone)
+
+
+def _misfits(model, constraints, q, rows, columns, by_row) -> tuple[dict, bool]:
+    """The error of each constraint at the position of least error, and whether there is a minimum."""
+    _, errors, stationary = least_errors(
+        model, lambda q: _equations(model, constraints, q)[:2], lambda q, step: _moved(model, q, step), q, rows, columns
+    )
+    found: dict = {}
+    for n, x in zip(rows, errors, strict=True):
+        found[by_row[n]] = float(np.hypot(found.get(by_row[n], 0.0), x))
+    return found, stationary
+
+
 def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
     """Closed positions by Newton's method, for all samples at once, from random starts about the neutral position.
 
@@ -177,11 +212,11 @@ def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
     for n in range(NEWTON):
         step, unfinished = np.zeros((count, model.nv)), False
         for rows, columns in groups:
-            gaps = np.abs(phi[:, rows]).max(axis=1)
-            away = (gaps > CLOSED) & np.isfinite(gaps) & np.isfinite(G[:, rows]).all(axis=(1, 2))
+            gaps, block = np.abs(phi[:, rows]).max(axis=1), G[:, rows][:, :, columns]
+            away = (gaps > CLOSED) & np.isfinite(gaps) & np.isfinite(block).all(axis=(1, 2))
             unfinished |= away.mean() > (0.7 if n >= ENOUGH else 0.0)
-            J = np.linalg.pinv(G[away][:, rows][:, :, columns], rcond=1e-9)
-            change = -(J @ phi[away][:, rows, None])[:, :, 0]
+            inverse = np.linalg.pinv(block[away], rcond=1e-9)
+            change = -(inverse @ phi[:, rows][away][:, :, None])[:, :, 0]
             step[np.ix_(away, columns)] = change / np.maximum(1.0, np.abs(change).max(axis=1, keepdims=True))
         if not unfinished:
             break
