@@ -21,6 +21,10 @@ def table(folder) -> dict[str, tuple]:
         ),
         "control.FrameReference": (control.FrameReference, dict(source=pose)),
         "control.FrameTask": (control.FrameTask, dict(frame="tip", reference=pose, kp=4.0, kd=None, part=None)),
+        "control.lqr": (
+            control.lqr,
+            dict(model=m, q=[0.1, 0.2], v=None, tau=None, Q=1.0, R=1.0, actuated=None, dt=None, effort_limit=None),
+        ),
         "control.JointTask": (
             lambda **given: control.OperationalSpace(m, [control.JointTask(**given)]),
             dict(reference=[0.1, 0.2], kp=4.0, kd=None, joints=None),

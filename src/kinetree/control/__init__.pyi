@@ -18,6 +18,7 @@ from kinetree.control.two_arms import Held as Held
 from kinetree.control.joint_control import JointImpedance as JointImpedance
 from kinetree.control.reference import JointReference as JointReference
 from kinetree.control.tasks import JointTask as JointTask
+from kinetree.control.linear_quadratic import LinearQuadraticRegulator as LinearQuadraticRegulator
 from kinetree.control.decoupled import LoadPosition as LoadPosition
 from kinetree.control.decoupled import LoadTracking as LoadTracking
 from kinetree.control.operational_space import OperationalSpace as OperationalSpace
@@ -28,6 +29,7 @@ from kinetree.control.digital import Sum as Sum
 from kinetree.control.two_arms import TwoArms as TwoArms
 from kinetree.control.decoupled import load_difference as load_difference
 from kinetree.control.decoupled import load_position as load_position
+from kinetree.control.linear_quadratic import lqr as lqr
 from kinetree.control.operational_space import operational_space_terms as operational_space_terms
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "JointImpedance",
     "JointReference",
     "JointTask",
+    "LinearQuadraticRegulator",
     "LoadPosition",
     "LoadTracking",
     "OperationalSpace",
@@ -56,6 +59,7 @@ __all__ = [
     "joint_impedance",
     "load_difference",
     "load_position",
+    "lqr",
     "operational_space_terms",
     "pd_gravity_compensation",
     "tracking_error",
