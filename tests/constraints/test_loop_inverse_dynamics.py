@@ -149,3 +149,39 @@ def test_accelerations_that_open_a_loop_are_refused():
     model, q, v, a = crank_motion(1.0, 2.0, 3.0)
     with pytest.raises(ConstraintError, match=r"a breaks the loop joint 'closure'.* by .*closed_loops.accelerations"):
         kt.inverse_dynamics(model, q, v, a + [1e-3, 0.0, 0.0])
+
+
+def test_hybrid_dynamics_shares_loads_as_inverse_dynamics_does(mechanism):
+    """No joint with a known force; then some, whose accelerations are those of forward dynamics."""
+    model, q, v, a = mechanism
+    zero = np.zeros(model.nv)
+    found, tau, lam = kt.hybrid_dynamics(model, q, v, zero, a, forward=[], multipliers=True)
+    expected, same = kt.inverse_dynamics(model, q, v, a, multipliers=True)
+    assert found == pytest.approx(a) and tau == pytest.approx(expected, rel=1e-8, abs=1e-9 * np.abs(tau).max())
+    assert lam == pytest.approx(same, rel=1e-7, abs=1e-8 * np.abs(lam).max(initial=1.0))
+
+
+@pytest.mark.parametrize("forward", [["crank"], ["coupler"], ["rocker"], ["crank", "rocker"], ["crank", "coupler"]])
+def test_joints_with_known_forces_beside_prescribed_ones(forward):
+    """A four-bar with one and two known forces: its motion, the known forces, and the least of the others."""
+    model, q, v, a = crank_motion(1.0, 2.0, 3.0)
+    known = np.array([2.0, -1.0, 0.5])
+    read = [name in forward for name in model.joint_names]
+    given = np.where(read, 0.0, a)
+    found, tau, lam = kt.hybrid_dynamics(model, q, v, known, given, forward=forward, multipliers=True)
+    assert found == pytest.approx(a, abs=1e-9) and tau[read] == pytest.approx(known[read], abs=0)
+    again, same = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    assert again == pytest.approx(a, abs=1e-9) and same == pytest.approx(lam, abs=1e-8)
+    # Internal forces of the prescribed joints alone add to their norm.
+    G = kt.closed_loops.null_space(model, q)
+    prescribed = np.flatnonzero(~np.array(read))
+    _, sigma, V = np.linalg.svd(G[prescribed].T)
+    for inside in V[int((sigma > 1e-9).sum()) :]:
+        assert abs(inside @ tau[prescribed]) < 1e-9
+
+
+def test_prescribed_accelerations_that_open_a_loop_are_refused():
+    """Two joints of a four-bar whose accelerations contradict each other."""
+    model, q, v, a = crank_motion(1.0, 2.0, 3.0)
+    with pytest.raises(kt.errors.SingularityError, match="given accelerations, which have to keep it closed"):
+        kt.hybrid_dynamics(model, q, v, np.zeros(3), a + [0.0, 0.0, 1e-3], forward=["crank"])

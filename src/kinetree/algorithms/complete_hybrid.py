@@ -8,17 +8,17 @@ from kinetree.algorithms.constrained import (
     ConstrainedSystem,
     eliminated_multipliers,
     given_accelerations,
-    remaining_rows,
 )
 from kinetree.algorithms.couplings import at_masters, coupling_columns
 from kinetree.algorithms.domain import CLOSED_LOOPS
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import READ, forward_joints
+from kinetree.algorithms.loop_inverse_dynamics import SharedLoads
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import algorithm
-from kinetree.errors import CouplingError, UnsupportedError
+from kinetree.errors import CouplingError
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 
@@ -51,8 +51,9 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, x=None, u=None, *, forward,
     the joints. Prescribed motion: a robot whose legs follow a gait, a base on a shaking table, joints under control so
     stiff that integrating it would need small steps. The method is that of `hybrid_aba`, which needs the fewest
     operations of the three, short chains of joints in general directions excepted. Of coupled joints the master's
-    acceleration is read. The forces of loops are unique, and so computed, where each has as many joints in ``forward``
-    as it has independent rows: inverse dynamics of a closed mechanism names its unactuated joints.
+    acceleration is read. The forces of loops are unique where each has as many joints in ``forward`` as it has
+    independent rows: inverse dynamics of a closed mechanism names its unactuated joints. Where there are fewer, the
+    given accelerations have to keep loops closed, and of all forces of the other joints those of least norm are given.
     Identities: with all joints in ``forward`` this is `forward_dynamics`, with none `inverse_dynamics`.
 
     See Also
@@ -107,15 +108,9 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     known = list(a_all)
     given = {k: x for k, x in enumerate(known) if k not in free or not is_zero(x)}
     system = ConstrainedSystem(model, restricted_inertia(model, q, fd), kin, given, forward)
-    reached = {k for column in forward for k, _ in column}
+    reached, shared = {k for column in forward for k, _ in column}, None
     if len(system.rows) > len(forward) or any(reached.isdisjoint(row) for row in system.rows):
-        loops = ", ".join(map(str, remaining_rows(model)))
-        raise UnsupportedError(
-            f"hybrid_dynamics: forces of {loops} ({len(system.rows)} independent rows) are not unique where "
-            f"{len(forward)} accelerations are unknown: name in forward as many joints of each loop as it has rows, or "
-            "more",
-            model=model.name,
-        )
+        shared = SharedLoads(system, columns, forward, a_all)
     c = rnea(model, q, v, a_all, f_ext)
     rest = minus(plus(entries_of(model, tau, fd), passive), c)
     laws = {k: rows for k, rows in row_laws(model, kin).items() if k in free}
@@ -128,9 +123,12 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     found = given_row_forces(model, kin, a_all)
     found = {k: [(n, bounded.get(n, x)) for n, x in rows] for k, rows in found.items()}
     needed = without_rows(minus(rnea(model, q, v, a_all, f_ext), passive), found)
-    for row, x in zip(system.rows, lam, strict=True):
+    numbers, rows = system.numbers, system.rows
+    if shared:
+        numbers, rows, lam = shared.numbers, shared.rows, shared.multipliers(needed, lam)
+    for row, x in zip(rows, lam, strict=True):
         needed = [f - row[k] * x if k in row else f for k, f in enumerate(needed)]
-    found = {n: x for rows in found.values() for n, x in rows} | dict(zip(system.numbers, lam, strict=True))
+    found = {n: x for rows in found.values() for n, x in rows} | dict(zip(numbers, lam, strict=True))
     rest = [x - tau[k] if k in free else x for k, x in enumerate(needed)]
     multipliers = eliminated_multipliers(model, kin, rest, found)
     return a_all, _given(model, at_masters(model, needed), tau, fd), multipliers

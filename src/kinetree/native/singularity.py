@@ -73,8 +73,9 @@ def _constraints(spec, model, arrays, batch) -> KinetreeError | None:
     if loops := [str(c) for c in model.constraints if c.frames]:
         return SingularityError(
             f"{spec.name}: rows of {', '.join(loops)} depend on each other in a state of model {model.name!r}, though "
-            "they do not in general: the loop is stretched out, joints of it have given accelerations, or velocities "
-            "chosen as independent do not determine the others there. Take another position or choice.",
+            "they do not in general: the loop is stretched out, joints of it have given accelerations, which have "
+            "to keep it closed, or velocities chosen as independent do not determine the others there. Take another "
+            "position or choice.",
             model=model.name,
         )
     return None
