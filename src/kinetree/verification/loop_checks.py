@@ -11,12 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from kinetree.algorithms.constrained import ConstrainedSystem, cluster_accelerations, remaining_rows
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.constraint_rows import CONSTRAINT_BIAS, CONSTRAINT_ERROR, CONSTRAINT_JACOBIAN
-from kinetree.algorithms.crba import crba
-from kinetree.algorithms.matrices import minus
-from kinetree.algorithms.rnea import bias_forces
-from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.function import compile
 from kinetree.constraints import LoopJoint
 from kinetree.errors import ConstraintError
@@ -292,31 +289,6 @@ def _forward(s, method: str):
     return _interpreted(s, spec)
 
 
-def _whole_tree(model, q, v, tau, f_ext):
-    """Multipliers with the mass matrix of the whole tree."""
-    system = ConstrainedSystem(model, crba(model, q), Kinematics(model, q, v), {})
-    return system.accelerations(minus(tau, bias_forces(model, q, v, f_ext)), system.k)[0]
-
-
-def _clusters(model, q, v, tau, f_ext):
-    """Multipliers eliminated with the joints of each cluster of loops."""
-    return cluster_accelerations(model, q, v, tau, f_ext, model.armature)
-
-
-_INPUTS = {"q": ("nq",), "v": ("nv",), "tau": ("nv",), "f_ext": ("nb", 6)}
-SOLUTIONS = {
-    "multipliers, whole tree": Spec("whole_tree", _whole_tree, _INPUTS, {}, {"a": ("nv",)}),
-    "multipliers, loop clusters": Spec("loop_clusters", _clusters, _INPUTS, {}, {"a": ("nv",)}),
-}
-"""Both solutions, of which forward dynamics takes the one with fewer operations."""
-
-
-def _solved(s, name: str):
-    if s.model.geared:
-        raise LeftOut("gears couple bodies that are not joined")
-    return s.interpret(SOLUTIONS[name], q=s.q, v=s.v, tau=s.tau + _passive(s), f_ext=s.f_ext)
-
-
 def _interpreted(s, spec):
     given = dict(zip(("q", "v", "tau", "f_ext", "x", "u"), (s.q, s.v, s.tau, s.f_ext, *_internal(s)), strict=False))
     return s.interpret(spec, **given)
@@ -345,16 +317,13 @@ def _sparse(s):
     return _book(s, lambda model, *state: maximal_equation(model, *state).solve().a)
 
 
-def constraint_forces(s):
-    """``G^T lambda`` of forward dynamics, and zeros of rows that are left out."""
+def constraint_forces(s, method):
+    """``G^T lambda`` of a method of forward dynamics: redundant rows share it in many ways."""
     s = closed(s)
-    lam = _interpreted(s, ALGORITHMS["forward_dynamics"].variants["multipliers"])[1]
+    lam = _interpreted(s, ALGORITHMS["forward_dynamics"].by(method).variants["multipliers"])[1]
     a, f, *_ = _by_multipliers(s)
     wrong = s.tolerances.forces(np.abs(a).astype(float)) + s.tolerances.u * np.abs(s.tau) + s.tolerances.solved(a)
     allowed = 4.0 * wrong + (np.abs(s.M).astype(float) @ _tolerance(s)[..., None])[..., 0]
-    out = [n for n in range(s.model.nc) if n not in s.model.independent_rows()]
-    if lam[:, out].any():
-        raise ValueError(f"multipliers of rows {out}, which are left out, are not zero")
     return Compared((np.swapaxes(_G(s), 1, 2) @ lam[..., None])[..., 0], f, allowed, ("v",))
 
 
@@ -381,11 +350,6 @@ def checks() -> list[Check]:
                            loss=_of_fixed_coordinates if name in FIXED_COORDINATES else None))
             for name in forward_methods()
         ),
-        *(
-            _check("accelerations, constrained", name, LOOPS,
-                   partial(_accelerations, compute=partial(_solved, name=name)))
-            for name in SOLUTIONS
-        ),
         _check("accelerations, constrained", "of inverse_dynamics' forces", LOOPS,
                partial(_accelerations, compute=_inverse)),
         *(
@@ -394,5 +358,8 @@ def checks() -> list[Check]:
             for name in METHODS
         ),
         _check("accelerations, constrained", "maximal_equation", LOOPS, partial(_accelerations, compute=_sparse)),
-        _check("constraint forces", "G^T multipliers", KKT, constraint_forces),
+        *(
+            _check("constraint forces", f"forward_dynamics, {name}", KKT, partial(constraint_forces, method=name))
+            for name in forward_methods() if ALGORITHMS["forward_dynamics"].by(name).variants
+        ),
     ]  # fmt: skip
