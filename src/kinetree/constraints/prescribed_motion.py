@@ -89,11 +89,6 @@ class PrescribedMotion(Constraint):
         """1 at each velocity that is given."""
         return [{kin.dof(self.joint, n): 1.0} for n in self._given(kin.model)]
 
-    def rate(self, kin) -> list:
-        """``v - df/dt``."""
-        given = self._given(kin.model)
-        return [kin.v[kin.dof(self.joint, n)] - derivatives(f, kin.t)[1] for n, f in given.items()]
-
     def bias(self, kin) -> list:
         """``- d2f/dt2``."""
         return [-derivatives(f, kin.t)[2] for f in self._given(kin.model).values()]
