@@ -173,7 +173,7 @@ def semi_implicit_velocities(model, q, v, tau, dt, f_ext=None, x=None, u=None):
 
 def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
     """Joint forces, wrenches, the diagonal beside the bodies' mass matrix, and further terms added to it."""
-    refuse_unsupported(model, "aba", computed=[*bounded_constraints(model), *remaining_rows(model)])
+    refuse_unsupported(model, "aba", computed=[*bounded_constraints(model), *stepped_constraints(model)])
     elastic, damping, stiffness = passive_terms(model, q, v, x, u)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
@@ -187,10 +187,16 @@ def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
 
 def step_accelerations(model, q, w, tau, f_ext=None, u=None):
     """The rate of ``w = (v, x)`` for steps: `forward_dynamics` and x'."""
-    refuse_unsupported(model, "aba", computed=remaining_rows(model) if model.constraints else ())
+    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     v, x = w[: model.nv], w[model.nv :]
     a = forward_dynamics(model, q, v, tau, f_ext, x, u)
     return [*a, *force_state_rates(model, q, v, x, u)] if x else a
+
+
+def stepped_constraints(model) -> list:
+    """The constraints that explicit steps keep: equalities; prescribed motions beside loops."""
+    left = remaining_rows(model) if model.constraints else []
+    return [c for c in model.constraints if c.row_kind == "equality" and (left or not c.time_dependent)]
 
 
 def computed_constraints(model, loops=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinetree.algorithms.domain import GIVEN_MOTIONS
 from kinetree.algorithms.spec import Spec
 from kinetree.state_kinematics import Kinematics
 
@@ -35,10 +36,10 @@ def constraint_misfit(model, q, v):
     return phi, rates
 
 
-_Q, _V = {"q": ("nq",)}, {"v": ("nv",)}
-CONSTRAINT_ERROR = Spec("constraint_error", constraint_error, _Q, {}, {"phi": ("nc",)})
-CONSTRAINT_JACOBIAN = Spec("constraint_jacobian", constraint_jacobian, _Q, {}, {"G": ("nc", "nv")})
+_Q, _V, _TIME = {"q": ("nq",)}, {"v": ("nv",)}, (GIVEN_MOTIONS,)
+CONSTRAINT_ERROR = Spec("constraint_error", constraint_error, _Q, {}, {"phi": ("nc",)}, domains=_TIME)
+CONSTRAINT_JACOBIAN = Spec("constraint_jacobian", constraint_jacobian, _Q, {}, {"G": ("nc", "nv")}, domains=_TIME)
 CONSTRAINT_MISFIT = Spec(
-    "constraint_misfit", constraint_misfit, _Q | _V, {}, {"phi": ("nc",), "rates": ("nc",)}
+    "constraint_misfit", constraint_misfit, _Q | _V, {}, {"phi": ("nc",), "rates": ("nc",)}, domains=_TIME
 )
-CONSTRAINT_BIAS = Spec("constraint_bias", constraint_bias, _Q | _V, {}, {"bias": ("nc",)})
+CONSTRAINT_BIAS = Spec("constraint_bias", constraint_bias, _Q | _V, {}, {"bias": ("nc",)}, domains=_TIME)

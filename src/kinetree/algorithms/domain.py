@@ -172,6 +172,10 @@ CONSTRAINTS = _satisfied("constraints of joints", lambda c: not c.frames, "q or 
 CLOSED_LOOPS = _satisfied("closed loops", lambda c: bool(c.frames), "q or v breaks a constraint.")
 
 
+GIVEN_MOTIONS = Domain("time of constraints", (), lambda model, inputs: [], None)
+"""No condition: marks functions that solve for constraints, so that they take the time on which these depend."""
+
+
 def _rates_of_rows(model, inputs):
     """(constraint, row, residual of ``G a = k``, size of its terms) of all rows that hold loops closed."""
     now, a = model.at(inputs["t"]) if "t" in inputs else model, inputs["a"]

@@ -42,6 +42,7 @@ def projected_velocity(model, q, v, system=None):
 
 def closed(model, q, v, iterations=1):
     """The state after a step with its loops closed: chord steps of positions, then of velocities, by one solution."""
+    q, v = with_given_motions(model, q, v) if model.has_given_motions else (q, v)
     if not is_projected(model):
         return q, v
     system = system_at(model, q)
@@ -49,6 +50,18 @@ def closed(model, q, v, iterations=1):
     for _ in range(max(1, iterations - 1)):
         v = projected_velocity(model, q, v, system)
     return q, v
+
+
+def with_given_motions(model, q, v):
+    """The state in which prescribed coordinates, and those that follow them, are where their motions have them."""
+    kin, dv, v = Kinematics(model, q, v), [0.0] * model.nv, list(v)
+    for c in model.constraints:
+        if given := c.given_rates(kin):
+            for k, error in zip(given, c.residual(kin), strict=True):
+                dv[k] = -error
+    for k, (rate, _) in given_rates(model, kin).items():
+        v[k] = rate
+    return apply_couplings(model, integrate(model, q, dv), v)
 
 
 def has_loops(model) -> bool:
@@ -91,6 +104,7 @@ def _of_rows(model, numbers, values) -> list:
     inputs="q",
     outputs="q_next",
     domains=(UNIT_QUATERNIONS,),
+    body_frames="loops",
     symbols={
         "q": "Joint positions near closed ones [rad or m; quaternions unit, (w, x, y, z)].",
         "q_next": "Positions in which loops are closed [rad or m; quaternions unit].",
@@ -136,6 +150,7 @@ def closed_loops_project_position(model, q):
     inputs="q v",
     outputs="v_next",
     domains=(UNIT_QUATERNIONS,),
+    body_frames="loops",
     symbols={"v_next": "Velocities that obey all constraints at q [rad/s or m/s]."},
 )
 def closed_loops_project_velocity(model, q, v):

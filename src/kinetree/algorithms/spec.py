@@ -75,7 +75,8 @@ class Spec:
     body_frames : bool, "cheaper", "laws" or None
         Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed;
         "cheaper" if they may, but the algorithm costs less in the user's own frames; "laws" if bodies take part through
-        laws of force elements alone; None if no body takes part, as in all that are not given positions.
+        laws of force elements alone, "loops" if through projection on loops alone; None if no body takes part, as in
+        all that are not given positions.
     parts : tuple
         The quantities of a fused function (`kinetree.compiler.fused`).
     symbols : mapping of str to str

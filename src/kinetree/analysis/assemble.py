@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.algorithms.constraint_rows import CONSTRAINT_JACOBIAN
 from kinetree.arguments import a_model, array, checked, names, refuse
 from kinetree.errors import AssemblyError
-from kinetree.integrators.system import System, time_argument
+from kinetree.integrators.system import System, dynamics_time, time_argument
 from kinetree.model.closing import HELD, closed_position, usual_position
 from kinetree.state_kinematics import Kinematics
 
@@ -108,7 +108,7 @@ def _consistent(model, q, v, fixed) -> np.ndarray:
     system = System(model)
     M = system.function("crba")(q, *now)
     kin = Kinematics(model.at(0.0), q.tolist(), v.tolist())
-    G = system.function(CONSTRAINT_JACOBIAN, checks=False)(q, *now)
+    G = system.function(CONSTRAINT_JACOBIAN, checks=False)(q, *dynamics_time(model, 0.0))
     rates = np.array([float(x) for c in model.constraints for x in c.rate(kin)])
     held = [k for name in fixed for k in range(*model.v_index(name).indices(model.nv))]
     free = np.setdiff1d(np.arange(model.nv), held)

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
-from kinetree.algorithms.domain import CONSTRAINTS
+from kinetree.algorithms.domain import CONSTRAINTS, GIVEN_MOTIONS
 from kinetree.algorithms.spec import Spec
 from kinetree.once import once
 
@@ -41,7 +41,10 @@ def needs_time(spec: Spec, model) -> bool:
     """Whether an algorithm takes the time of this model: joints depend on it, or constraints that it solves for."""
     if spec.body_frames == "laws" and not model.laws:
         return False
-    return takes_time(spec) and (model.time_dependent or (CONSTRAINTS in spec.domains and model.has_given_motions))
+    if spec.body_frames == "loops":
+        return model.has_given_motions
+    given = model.has_given_motions and not {CONSTRAINTS, GIVEN_MOTIONS}.isdisjoint(spec.domains)
+    return takes_time(spec) and (model.time_dependent or given)
 
 
 def with_time(spec: Spec) -> Spec:

@@ -71,7 +71,7 @@ def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
     if method in SUNDIALS_METHODS:
         _refuse(system, method)
         problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
-        return _solution(problem.solve(y, times, options), system, normalize, problem.evaluations)
+        return _solution(problem.solve(y, times, options), times, system, normalize, problem.evaluations)
     # Otherwise by differences.
     exact = method in IMPLICIT_METHODS and not (system.model.nx or system.model.nu or system.has_loops)
     implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if exact else {}
@@ -91,14 +91,14 @@ def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
         if solution.status == 1:
             start, y = _beyond(solution, charts[0])
         if solution.status == 0 or start >= end:
-            return _solution(np.concatenate(rows), system, normalize, evaluations)
+            return _solution(np.concatenate(rows), times, system, normalize, evaluations)
         y = np.concatenate(system.reparameterized(normalize(y[:nq]), y[nq:]))
 
 
-def _solution(states: np.ndarray, system, normalize, evaluations: int) -> AdaptiveSolution:
+def _solution(states: np.ndarray, times, system, normalize, evaluations: int) -> AdaptiveSolution:
     nq = system.model.nq
     q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
-    return AdaptiveSolution(*(system.closed(normalize(q), v) if len(q) else (q, v)), evaluations)
+    return AdaptiveSolution(*(system.closed(normalize(q), v, times) if len(q) else (q, v)), evaluations)
 
 
 class _TrialRate:
@@ -121,7 +121,7 @@ class _TrialRate:
         if self._tick is not None:
             self._tick(t)
         self._calls += 1
-        q, v = self._closed(self._normalize(y[: self._nq]), y[self._nq :])
+        q, v = self._closed(self._normalize(y[: self._nq]), y[self._nq :], t)
         a = self._trials.acceleration(t, q, v)
         if self._trials.failed is None:
             rate = np.concatenate((self._q_dot(q, v[: self._nv]), a))

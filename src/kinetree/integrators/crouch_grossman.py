@@ -35,7 +35,7 @@ def crouch_grossman_step(tableau: Tableau, model, q, v, tau, dt, f_ext=None, u=N
         q_stage = _composed(model, q, row, w, dt)
         w.append(axpy(v, combined(row, a), dt))
         a.append(step_accelerations(at, q_stage, w[i], tau, f_ext, u))
-    return finished(model, _composed(model, q, tableau.b, w, dt), axpy(v, combined(tableau.b, a), dt))
+    return finished(model.after(dt), _composed(model, q, tableau.b, w, dt), axpy(v, combined(tableau.b, a), dt))
 
 
 def _composed(model, q, row, w, h):
@@ -68,7 +68,7 @@ def _end_spec(stages: int) -> Spec:
         return finished(model, _flown(model, q, row, W, h), v_end)
 
     inputs = f"q[nq] W[{stages},nw] row[{stages}] v_end[nw] h"
-    return part(f"crouch_grossman_end_{stages}", end, inputs, END, body_frames=None)
+    return part(f"crouch_grossman_end_{stages}", end, inputs, END, body_frames="loops")
 
 
 def _flown(model, q, row, W, h):
@@ -105,7 +105,7 @@ class CrouchGrossman:
     def __init__(self, system) -> None:
         nw, numbers, stages = system.model.nw, weights(self.tableau), self.tableau.stages
         self._stage = system.function(_stage_spec(stages), checks=False)
-        self._end = system.function(_end_spec(stages), checks=False)
+        self._end, self._end_time = system.function(_end_spec(stages), checks=False), system.end_time
         self._velocities, self._slopes = np.zeros((stages, nw)), np.zeros((stages, nw))
         rows = [np.concatenate((row, np.zeros(stages - len(row)))) for row in numbers.rows]
         self._plan = list(zip(rows, numbers.c, self._velocities, self._slopes, strict=True))
@@ -119,7 +119,7 @@ class CrouchGrossman:
             now = t + c * h
             w[:] = v + h * row.dot(A)
             a[:] = stage(q, W, row, w, tau(now), step, *f_ext(now))
-        return self._end(q, W, self._sum, v + h * self._sum.dot(A), step)
+        return self._end(q, W, self._sum, v + h * self._sum.dot(A), step, *self._end_time(t + h))
 
 
 def _method(tableau: Tableau) -> type:

@@ -93,7 +93,7 @@ class EmbeddedRungeKutta:
             self._stages(t, h, q, v)
             slope = h * np.dot(self._numbers.b, self._K[: len(self._numbers.b)])
             nv, one = self._nv, np.array(1.0)
-            q1, v1 = self._end(q, v, one, slope[:nv], slope[nv:])
+            q1, v1 = self._end(q, v, one, slope[:nv], slope[nv:], *self.system.end_time(t + h))
             error = self._measured(h, q, v, q1, v1)
             if error <= 1.0:
                 break
@@ -199,7 +199,8 @@ def solve_embedded(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
             exact = times[inside - 1] == solver.t  # the end of a step needs no interpolation
             last = inside - exact
             if last > row:
-                Q[row:last], V[row:last] = system.closed(*reparameterized(*solver.interpolant()(times[row:last])))
+                between = times[row:last]
+                Q[row:last], V[row:last] = system.closed(*reparameterized(*solver.interpolant()(between)), between)
             if exact:
                 Q[last], V[last] = solver.q, solver.v
             if keep is not None:

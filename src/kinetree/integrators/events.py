@@ -244,7 +244,7 @@ class EventLocator:
         h : float
             The step in which they were found [s].
         closed : callable
-            ``closed(q, v)``: the state with its loops closed; actions act on closed loops.
+            ``closed(q, v, t)``: the state with its loops closed; actions act on closed loops.
 
         Returns
         -------
@@ -259,7 +259,7 @@ class EventLocator:
             event = self.events[k]
             q_after, v_after = _acted(event, found.t, q, v)
             if v_after is not v:
-                q_after, v_after = closed(q_after, v_after)
+                q_after, v_after = closed(q_after, v_after, found.t)
             occurrences.append(Occurrence(event.name, found.t, q, v, q_after, v_after))
             self._counts[k] += 1
             if event.terminal != ACCUMULATION:

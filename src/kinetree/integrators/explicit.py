@@ -48,7 +48,7 @@ def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, w, tau, dt, f_ext
         stage = _stage(chart, at, q, w, combined(row, x), combined(row, a), tau, dt, f_ext, u)
         x.append(stage[0])
         a.append(stage[1])
-    return _end(chart, model, q, w, dt, combined(tableau.b, x), combined(tableau.b, a))
+    return _end(chart, model.after(dt), q, w, dt, combined(tableau.b, x), combined(tableau.b, a))
 
 
 def _stage(chart: Chart, model, q, w, xi_dot, a, tau, h, f_ext=None, u=None):
@@ -112,7 +112,7 @@ def end_spec(chart: Chart) -> Spec:
     def end(model, q, w, h, x, a):
         return _end(chart, model, q, w, h, x, a)
 
-    return part(f"runge_kutta_end_{chart.name}", end, "q[nq] w[nw] h x[nv] a[nw]", END, body_frames=None)
+    return part(f"runge_kutta_end_{chart.name}", end, "q[nq] w[nw] h x[nv] a[nw]", END, body_frames="loops")
 
 
 class ExplicitRungeKutta:
@@ -146,6 +146,7 @@ class ExplicitRungeKutta:
         self._stage = system.function(stage_spec(self.chart), checks=False)
         self._end = system.function(end_spec(self.chart), checks=False)
         self._position = system.function(self.chart.position, checks=False)
+        self._end_time = system.end_time if system.model.has_given_motions else None
         stages = self.tableau.evaluations
         self._slopes = K = np.zeros((stages, nv + nw))  # a row per stage: xi', w'
         self._slope = np.zeros(nv + nw)
@@ -167,7 +168,7 @@ class ExplicitRungeKutta:
             stage(q, v, x, a, tau(now), step, *f_ext(now), out=rates)
         self._sum.dot(self._slopes, slope)
         self._last = t, h, q, v
-        return self._end(q, v, step, x, a)
+        return self._end(q, v, step, x, a, *(self._end_time(t + h) if self._end_time else ()))
 
     def interpolant(self) -> Interpolant | None:
         """The continuous solution over the last step; None if the method has none of its own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.constraints import Lock
+from kinetree.constraints import Lock, PrescribedMotion
 from kinetree.errors import SimulationError
 from kinetree.forces.registry import POSITION_PARAMETERS
 from kinetree.integrators.dense import hermite
@@ -165,19 +165,20 @@ def given_forces(system, rows, t, q, v, tau, arrays) -> tuple[np.ndarray, np.nda
     spec = ALGORITHMS["forward_dynamics"].variants["multipliers"]
     dynamics, moving = system.function(spec, checks=False), list(rows.moving)
     locks, motions = np.zeros(len(rows.master)), np.zeros(len(rows.master))
-    if moving:
+    kept = system.model.has_given_motions
+    if moving and not kept:
         wanted = np.array([acceleration for _, (_, _, acceleration) in rows.prescribed(t)])
         k = rows.master[moving]
         W = system.function(INERTIA, checks=False)(q, *arrays[: int(system.model.time_dependent)])[np.ix_(k, k)]
         motions[moving] = np.linalg.solve(W, wanted - dynamics(q, v, tau, *arrays)[0][k])
         tau = tau.copy()
         tau[k] += motions[moving]
-    if rows.locked.any():
+    if rows.locked.any() or kept:
         multipliers, place = dynamics(q, v, tau, *arrays)[1], {k: m for m, k in enumerate(rows.master.tolist())}
         first = 0
         for c in system.model.constraints:
             for n, k in enumerate(c.velocity_map(Kinematics(system.model, ())), first):
-                if isinstance(c, Lock):
-                    locks[place[k]] = multipliers[n]
+                if isinstance(c, (Lock, PrescribedMotion)):
+                    (locks if isinstance(c, Lock) else motions)[place[k]] = multipliers[n]
             first += c.count(system.model)
     return locks, motions

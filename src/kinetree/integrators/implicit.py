@@ -329,7 +329,8 @@ CONSTRAINED_UPDATE = part(
     "a_next[nv] w[nv] change r[nv] lam_next[nc]", "f_ext[nb,6]",
 )  # fmt: skip
 STEP_END = part("implicit_step_end", _end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames=None)
-CLOSED_END = part("implicit_closed_end", _closed_end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames=None)
+CLOSED_END = part("implicit_closed_end", _closed_end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]",
+                  body_frames="loops")  # fmt: skip
 FORCE_SLOPES = part(
     "force_slopes", force_slopes, "q[nq] v[nv] a[nv]", "dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]", "f_ext[nb,6]"
 )

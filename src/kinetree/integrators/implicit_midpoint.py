@@ -45,14 +45,14 @@ class ImplicitMidpoint:
 
     def __init__(self, system) -> None:
         self._newton = Newton(system, self.name, projected=True)
-        self._rest = np.zeros(system.model.nv)
+        self._rest, self._end_time = np.zeros(system.model.nv), system.end_time
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         half = 0.5 * h
         middle = t + half
         a = self._newton.solve(middle, q, half * v, v, self._rest, tau(middle), half * half, half, f_ext(middle))
-        return self._newton.end(q, h * (v + half * a), v + h * a)
+        return self._newton.end(q, h * (v + half * a), v + h * a, *self._end_time(t + h))
 
 
 @algorithm(
@@ -95,4 +95,4 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
         a, change, _ = corrected(middle, matrix, Q, w, a, tau, half, stuck, f_ext)
     q_next = integrate(model, q, [dt * (v_k + half * a_k) for v_k, a_k in zip(v, a, strict=True)])
     v_next = [where(change < UNSOLVED, v_k + dt * a_k, float("inf")) for v_k, a_k in zip(v, a, strict=True)]
-    return finished(model, q_next, v_next)
+    return finished(model.after(dt), q_next, v_next)

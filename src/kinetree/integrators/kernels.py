@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import COMPLETE, semi_implicit_velocities, step_accelerations
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.domain import GIVEN_MOTIONS, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import implicit_state_changes
 from kinetree.algorithms.manifold import apply_couplings, integrate, normalize, reparameterize, tangent_rate
 from kinetree.algorithms.projection import closed
@@ -48,7 +48,7 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_ne
     for c in bounded_constraints(model):
         for j, q_j in c.landed(model, q, q_next).items():
             q_next[j] = q_j
-    found = finished(model, q_next, v_next, closing=3)
+    found = finished(model.after(dt), q_next, v_next, closing=3)
     if not x_next:
         return found
     x = model.initial_internal() if x is None else x
@@ -82,7 +82,7 @@ def rk4_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
     x2, a2 = _runge_kutta_stage(middle, q, w, x1, a1, tau, half, f_ext, u)
     x3, a3 = _runge_kutta_stage(middle, q, w, x2, a2, tau, half, f_ext, u)
     x4, a4 = _runge_kutta_stage(end, q, w, x3, a3, tau, dt, f_ext, u)
-    q, w = _runge_kutta_sum(model, q, w, dt, x1, a1, x2, a2, x3, a3, x4, a4)
+    q, w = _runge_kutta_sum(end, q, w, dt, x1, a1, x2, a2, x3, a3, x4, a4)
     return (q, w[: model.nv], w[model.nv :]) if x_next else (q, w[: model.nv])
 
 
@@ -100,7 +100,8 @@ def _runge_kutta_sum(model, q, w, h, x1, a1, x2, a2, x3, a3, x4, a4):
 
 
 def finished(model, q, w, closing: int = 2):
-    """The end of a step: joints in coordinates far from their singularities; coupled ones computed from their masters.
+    """The end of a step, for a model at that time: joints in coordinates far from their singularities, coupled ones
+    computed from their masters.
 
     So rounding does not accumulate over steps, and a tumbling body does not reach the end of its chart. Loops are
     closed by projection, with so many chord steps of the positions; by none where the method closes them itself.
@@ -133,9 +134,10 @@ def part(name: str, function: Callable, inputs: str, outputs: str, optional: str
     inputs, outputs, optional : str
         Names of arrays with their shapes, as "q[nq] M[nv,nv] h".
     **more
-        Of `Spec`; the inputs are on the domain of unit quaternions by default.
+        Of `Spec`; by default, the inputs are on the domain of unit quaternions, and constraints may depend on time.
     """
-    return Spec(name, function, *map(_shapes, (inputs, optional, outputs)), **{"domains": (UNIT_QUATERNIONS,)} | more)
+    domains = UNIT_QUATERNIONS, GIVEN_MOTIONS
+    return Spec(name, function, *map(_shapes, (inputs, optional, outputs)), **{"domains": domains} | more)
 
 
 def _shapes(text: str) -> dict[str, tuple]:
@@ -158,9 +160,9 @@ END = "q_next[nq] v_next[nw]"
 STAGE = "q[nq] w[nw] xi_dot[nv] a[nw] tau[nv] h", "xi_dot_next[nv] a_next[nw]", FORCES
 RATE = part("state_rate", step_accelerations, "q[nq] w[nw] tau[nv]", "w_dot[nw]", FORCES)
 RUNGE_KUTTA_STAGE = part("runge_kutta_stage", _runge_kutta_stage, *STAGE)
-CLOSED_STATE = part("closed_state", _closed_state, "q[nq] w[nw]", END, domains=(), body_frames=None)
+CLOSED_STATE = part("closed_state", _closed_state, "q[nq] w[nw]", END, domains=(), body_frames="loops")
 _SLOPES = " ".join(f"x{s}[nv] a{s}[nw]" for s in (1, 2, 3, 4))
-RUNGE_KUTTA_SUM = part("runge_kutta_sum", _runge_kutta_sum, f"q[nq] w[nw] h {_SLOPES}", END, body_frames=None)
+RUNGE_KUTTA_SUM = part("runge_kutta_sum", _runge_kutta_sum, f"q[nq] w[nw] h {_SLOPES}", END, body_frames="loops")
 
 
 def step_of(name: str, model) -> Spec:

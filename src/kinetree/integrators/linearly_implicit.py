@@ -81,7 +81,7 @@ def _variant(forces, slopes):
         refuse_unsupported(model, "aba", computed=remaining_rows(model))
         a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes)
         v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
-        return finished(model, integrate(model, q, [dt * x for x in v_next]), v_next, closing=3)
+        return finished(model.after(dt), integrate(model, q, [dt * x for x in v_next]), v_next, closing=3)
 
     return step
 

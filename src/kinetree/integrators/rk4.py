@@ -37,6 +37,7 @@ class RungeKutta4:
         self._stage = system.function(RUNGE_KUTTA_STAGE, checks=False)
         self._sum = system.function(RUNGE_KUTTA_SUM, checks=False)
         self._rest = np.zeros(system.model.nv), np.zeros(system.model.nw)
+        self._end_time = system.end_time if system.model.has_given_motions else None
         self._h, self._h_arrays = None, None
 
     def step(self, t, h, q, v, tau, f_ext):
@@ -50,4 +51,5 @@ class RungeKutta4:
         x2, a2 = self._stage(q, v, x1, a1, tau_middle, half, *f_middle)
         x3, a3 = self._stage(q, v, x2, a2, tau_middle, half, *f_middle)
         x4, a4 = self._stage(q, v, x3, a3, tau(end), full, *f_ext(end))
-        return self._sum(q, v, full, x1, a1, x2, a2, x3, a3, x4, a4)
+        now = self._end_time(end) if self._end_time else ()
+        return self._sum(q, v, full, x1, a1, x2, a2, x3, a3, x4, a4, *now)

@@ -16,6 +16,11 @@ def time_argument(model, t) -> tuple[np.ndarray, ...]:
     return (np.asarray(t, dtype=float),) if model.time_dependent else ()
 
 
+def dynamics_time(model, t) -> tuple[np.ndarray, ...]:
+    """The same for the complete dynamics and for steps, which also take it where constraints depend on it."""
+    return (np.asarray(t, dtype=float),) if model.time_dependent or model.has_given_motions else ()
+
+
 def internal_arguments(model, x, u) -> tuple[np.ndarray, ...]:
     """Internal states and inputs of force elements as arguments of the dynamics, after wrenches; those that exist."""
     return ((x,) if model.nx else ()) + ((u,) if model.nu else ())
@@ -62,9 +67,15 @@ class System:
         q, v = function(q, w[..., :nv])
         return q, np.concatenate((v, w[..., nv:]), axis=-1)
 
-    def closed(self, q, w) -> tuple[np.ndarray, np.ndarray]:
-        """The state with its loops closed by projection; velocities may be followed by internal states."""
-        return self.function(CLOSED_STATE, checks=False)(q, w) if self.is_projected else (q, w)
+    def closed(self, q, w, t=0.0) -> tuple[np.ndarray, np.ndarray]:
+        """The state at time t [s] with its loops closed by projection; internal states may follow the velocities."""
+        if not self.is_projected:
+            return q, w
+        return self.function(CLOSED_STATE, checks=False)(q, w, *self.end_time(t))
+
+    def end_time(self, t) -> tuple[np.ndarray, ...]:
+        """The time [s] as an argument of parts that end a step, where constraints depend on it."""
+        return (np.asarray(t, dtype=float),) if self.model.has_given_motions else ()
 
     def energies(self, q, v, now: tuple = ()) -> dict[str, np.ndarray]:
         """Energies of states by the names of the arrays of runs [J]; ``now`` as `time_argument` gives it."""

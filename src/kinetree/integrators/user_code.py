@@ -79,7 +79,7 @@ class ClosedStep:
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]."""
-        return self._closed(*self._inner.step(t, h, q, v, tau, f_ext))
+        return self._closed(*self._inner.step(t, h, q, v, tau, f_ext), t + h)
 
 
 class UserStep:

@@ -38,11 +38,12 @@ def closed_start(system, q, w, given_v: bool) -> tuple[np.ndarray, np.ndarray, l
         A loop is open by more than 1e-6, or given velocities open it.
     """
     model, nv = system.model, system.model.nv
-    check_closed(model, q, w[:nv] if given_v else np.zeros(nv))
+    start, consistent = model.at(0.0), system.function("closed_loops_project_velocity", checks=False)
+    check_closed(start, q, w[:nv] if given_v else consistent(q, w[:nv], *system.end_time(0.0)))
     q_closed, w_closed = system.closed(q, w)
     move = np.abs(system.function("difference", checks=False)(q, q_closed)).max(initial=0.0)
     change = np.abs(w_closed - w).max(initial=0.0)
-    check_closed(model, q_closed, w_closed[:nv])
+    check_closed(start, q_closed, w_closed[:nv])
     if max(move, change) <= SMALL:
         return q, w, []
     return (
@@ -53,7 +54,7 @@ def closed_start(system, q, w, given_v: bool) -> tuple[np.ndarray, np.ndarray, l
 
 
 def check_closed(model, q: np.ndarray, v: np.ndarray, which: str = "simulate: the initial state (q0, v0): ") -> None:
-    """Raise an error for a state that violates a loop."""
+    """Raise an error for a state that violates a loop, of a model at a time."""
     inputs = {"q": q.tolist(), "v": v.tolist()}
     for index, violated in enumerate(CLOSED_LOOPS.violations(model, inputs)):
         if violated:
@@ -63,15 +64,22 @@ def check_closed(model, q: np.ndarray, v: np.ndarray, which: str = "simulate: th
             raise error
 
 
-def check_closed_batch(model, q, v, precision) -> None:
-    """Raise an error for the first of the states (..., nq), (..., nv) of rollouts that violates a loop."""
-    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+def check_closed_batch(model, q, v, t0, precision) -> None:
+    """Raise an error for the first of the states (..., nq), (..., nv) of rollouts that violates a loop.
+
+    ``t0`` is the time, an array or None.
+    """
+    t0 = np.zeros(()) if t0 is None else t0
+    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t0.shape)
+    t0 = np.array(np.broadcast_to(t0, batch))
     states = (q, v[..., : model.nv])
     q, v = (np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])), dtype=float) for x in states)
     most = max(CONSTRAINT_TOLERANCE, 1e3 * float(np.finfo(precision).eps))
-    misfit = np.concatenate(System(model).function(CONSTRAINT_MISFIT, checks=False)(q, v), axis=-1)
+    system = System(model)
+    found = system.function(CONSTRAINT_MISFIT, checks=False)(q, v, *system.end_time(t0))
+    misfit = np.concatenate(found, axis=-1)
     broken = np.argwhere((np.abs(misfit) > most).any(axis=-1))
     if len(broken):
         state = tuple(map(int, broken[0]))
         where = f", state {state if len(state) > 1 else state[0]}" if state else ""
-        check_closed(model, q[state], v[state], f"rollout, at the start{where}: ")
+        check_closed(model.at(float(t0[state])), q[state], v[state], f"rollout, at the start{where}: ")

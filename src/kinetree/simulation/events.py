@@ -86,7 +86,7 @@ class Motion:
     make : callable
         ``make() -> Interpolant``.
     closed : callable
-        ``closed(q, v)``: the state with its loops closed.
+        ``closed(q, v, t)``: the state with its loops closed.
     """
 
     def __init__(self, make: Callable, closed: Callable) -> None:
@@ -95,7 +95,7 @@ class Motion:
     def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         if self._interpolant is None:
             self._interpolant = self._make()
-        return self._closed(*self._interpolant(t))
+        return self._closed(*self._interpolant(t), t)
 
 
 def interpolated(system, step: Step, stepper, tau: Callable, f_ext: Callable) -> Motion:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.errors import KinetreeError
-from kinetree.integrators.system import System, time_argument
+from kinetree.integrators.system import System, dynamics_time, time_argument
 from kinetree.simulation.components import Components
 
 BUDGET = 20_000  # steps that are made again at most, each as one and as two: a fraction of a second
@@ -108,7 +108,7 @@ def _along(run, system, start: int, end: int, changes: np.ndarray) -> None:
         t, h = float(run.time[n]), float(run.time[n + 1] - run.time[n])
         wrench = (() if wrenches is None else (wrenches[n],)) + ((run.u[n],) if model.nu else ())
         constant = np.ascontiguousarray(run.tau[n])
-        given = (lambda _, constant=constant: constant), (lambda s, wrench=wrench: (*time_argument(model, s), *wrench))
+        given = (lambda _, constant=constant: constant), (lambda s, wrench=wrench: (*dynamics_time(model, s), *wrench))
         try:
             q, v = one.step(t, h, q, v, *given)
             p, w = two.step(t, 0.5 * h, p, w, *given)

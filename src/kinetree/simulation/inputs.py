@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.control import digital as controllers
 from kinetree.errors import NonFiniteError, NonFiniteForceError, ShapeError, SimulationError
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.integrators.system import time_argument
+from kinetree.integrators.system import dynamics_time
 from kinetree.integrators.user_code import copied, explain, lock
 from kinetree.native.arrays import wrenches_by_name
 from kinetree.simulation.components import Components
@@ -99,7 +99,7 @@ class BoundInputs:
         self._disturbance = None if disturbance is None else self._signal(disturbance)
         self.has_wrenches = f_ext is not None
         wrenches = self._wrench_source(f_ext)
-        self.f_ext = (lambda t: time_argument(model, t) + wrenches(t)) if model.time_dependent else wrenches
+        self.f_ext = (lambda t: dynamics_time(model, t) + wrenches(t)) if dynamics_time(model, 0.0) else wrenches
         if self._nu:
             before, u = self.f_ext, (lambda t: self._u) if fixed or self._control_of_state else self._inputs_at
             self.f_ext = lambda t: before(t) + u(t)
@@ -137,7 +137,7 @@ class BoundInputs:
         if not self.wrench_of_state:
             return self.f_ext(0.0)
         u = (np.zeros(self._nu),) if self._nu else ()
-        return (*time_argument(self._model, 0.0), np.zeros((self._model.nb, 6)), *u)
+        return (*dynamics_time(self._model, 0.0), np.zeros((self._model.nb, 6)), *u)
 
     def reset(self) -> None:
         """Before a run: controllers and signals that have a state start afresh."""

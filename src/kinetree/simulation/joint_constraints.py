@@ -12,7 +12,7 @@ from kinetree.integrators.events import Event, Occurrence
 from kinetree.integrators.given_joints import GivenJoints, LockedStep, given_forces
 from kinetree.integrators.joint_complementarity import JointComplementarity
 from kinetree.integrators.joint_constraints import KINDS, JointRows
-from kinetree.integrators.system import System, time_argument
+from kinetree.integrators.system import System, dynamics_time
 from kinetree.integrators.user_code import copied
 from kinetree.model.ranges import position_ranges
 from kinetree.simulation.components import Channel, Component
@@ -33,6 +33,8 @@ class JointConstraints(Component):
     reduced : bool
         For other methods than semi-implicit Euler: locks stay in the model, whose dynamics eliminate them, and steps
         are made by a model without the prescribed freedoms.
+    looped : bool
+        Beside loops: prescribed motions stay in the model, too.
 
     Notes
     -----
@@ -43,8 +45,8 @@ class JointConstraints(Component):
     name = "joints"
     is_built_in = True
 
-    def __init__(self, constraints, reduced: bool = False) -> None:
-        self.constraints, self._reduced, self.method = tuple(constraints), reduced, None
+    def __init__(self, constraints, reduced: bool = False, looped: bool = False) -> None:
+        self.constraints, self._reduced, self._looped, self.method = tuple(constraints), reduced, looped, None
         self.friction = any(isinstance(c, StickingFriction) for c in self.constraints)
         self.stops = any(isinstance(c, HardLimits) for c in self.constraints)
         self.rows, self._dt, self._start = None, 1.0, None
@@ -54,8 +56,14 @@ class JointConstraints(Component):
 
     @property
     def locks_alone(self) -> bool:
-        """Whether all constraints are locks, eliminated by the dynamics of the model as simulated."""
-        return self._reduced and all(isinstance(c, Lock) for c in self.constraints)
+        """Whether all constraints are eliminated by the dynamics of the model as simulated, as locks are."""
+        kept = (Lock, PrescribedMotion) if self._looped else Lock
+        return self._reduced and all(isinstance(c, kept) for c in self.constraints)
+
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """Names of the joints with prescribed motions."""
+        return tuple(c.joint for c in self.constraints if isinstance(c, PrescribedMotion))
 
     @property
     def words(self) -> str:
@@ -80,9 +88,9 @@ class JointConstraints(Component):
 
     def completed(self, model):
         """The model as simulated, without the limits that are hard, and with locks where its dynamics take them."""
-        locks = [c for c in self.constraints if isinstance(c, Lock)]
-        if self._reduced and locks:
-            return model.with_constraints(*locks)
+        kept = [c for c in self.constraints if isinstance(c, (Lock, PrescribedMotion) if self._looped else Lock)]
+        if self._reduced and kept:
+            return model.with_constraints(*kept)
         if not self.hard:
             return model
         infinite = {"lower": -np.inf, "upper": np.inf, "limit_stiffness": 0.0, "limit_damping": 0.0}
@@ -106,7 +114,8 @@ class JointConstraints(Component):
     def wrap(self, stepper, system):
         """The step that solves for all of it, instead of semi-implicit Euler's; or others for given motions alone."""
         if self._reduced:
-            inner = GivenJoints(self.method, system, self.rows) if self.rows.moving else stepper
+            apart = self.rows.moving and not self._looped
+            inner = GivenJoints(self.method, system, self.rows) if apart else stepper
             locked = self.rows.master[self.rows.locked]
             return LockedStep(inner, self._locked_entries, locked) if len(locked) else inner
         self._step = JointComplementarity(system, self.rows, self._record_work, self._impacted, self.stops)
@@ -180,7 +189,7 @@ class JointConstraints(Component):
         q, v, tau = (np.ascontiguousarray(x) for x in (q, v, tau))
         for n, t in enumerate(time.tolist()):
             pushed = () if wrenches is None else (np.ascontiguousarray(wrenches[n]),)
-            arrays = (*time_argument(model, t), *pushed)
+            arrays = (*dynamics_time(model, t), *pushed)
             if self._reduced:
                 forces = given_forces(step.system, self.rows, t, q[n], v[n], tau[n], arrays)
                 for kind, force in zip(("locks", "motions"), forces, strict=True):
@@ -194,8 +203,9 @@ class JointConstraints(Component):
 def requested(model, integrator) -> JointConstraints | None:
     """The component for the constraints of a model and a method, or "auto"; None if there are none for it."""
     constraints = [c for c in model.constraints if isinstance(c, HANDLED)]
-    reduced = remaining_rows(model) or (integrator != "auto" and integrator.name != "semi_implicit")
-    return JointConstraints(constraints, bool(reduced)) if constraints else None
+    looped = bool(remaining_rows(model))
+    reduced = looped or (integrator != "auto" and integrator.name != "semi_implicit")
+    return JointConstraints(constraints, reduced, looped) if constraints else None
 
 
 def refuse_methods(asked: JointConstraints, integrator: str, events=()) -> None:

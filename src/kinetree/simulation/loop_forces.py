@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.errors import UnsupportedError
-from kinetree.integrators.system import System, internal_arguments, time_argument
+from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.simulation.components import Channel, Component
 
 
@@ -40,7 +40,7 @@ class LoopForces(Component):
         )
         given = (() if wrenches is None else (wrenches,)) + internal_arguments(model, run.x, run.u)
         q, v, tau = (np.ascontiguousarray(x) for x in (run.q, run.v, run.tau))
-        return dynamics(q, v, tau, *time_argument(model, run.time), *given)[1]
+        return dynamics(q, v, tau, *dynamics_time(model, run.time), *given)[1]
 
 
 class KeptLoopForces(LoopForces):
@@ -97,12 +97,19 @@ def requested_loops(model, method, others) -> LoopForces | None:
     Raises
     ------
     UnsupportedError
-        Beside prescribed motions, friction or limits.
+        Beside friction or limits, or prescribed motions with an implicit method.
     """
     left = remaining_rows(model)
     if not left:
         return None
-    if others is not None and not others.locks_alone:
+    explicit = getattr(method, "explicit", False) or method.name == "semi_implicit"
+    if others is not None and others.moving and not explicit:
+        raise UnsupportedError(
+            f"simulate: {left[0]} beside the {others.words}: integrator {method.name!r} does not take both. Use 'rk4' "
+            "or another explicit method, or 'semi_implicit'.",
+            model=model.name,
+        )
+    if others is not None and (others.friction or others.stops):
         raise UnsupportedError(
             f"simulate: {left[0]} beside {others.words}: steps keep the one or the other. Take one of them out of "
             "model.constraints.",

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.algorithms.complete import refuse_unsupported
-from kinetree.algorithms.constrained import remaining_rows
+from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
+from kinetree.algorithms.projection import has_loops
 from kinetree.errors import UnsupportedError
 from kinetree.forces.motor import driven_model
 from kinetree.integrators.closure import closed_by
 from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
 from kinetree.integrators.system import System
+from kinetree.model.closing import closed_position
 from kinetree.simulation.choice import chosen_method, contact_notes, friction_notes, slow_steps
 from kinetree.simulation.closed_starts import closed_start
 from kinetree.simulation.components import Components
@@ -94,6 +95,8 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
     if constraints is not None:
         q, v, changed = constraints.start(model, q, v)
         notes += changed
+        if q0 is None and has_loops(model):
+            q = closed_position(model, q, constraints.moving)
         model = constraints.completed(model)
     active, stops = with_soft_stops(model, q)
     method, chosen = chosen_method(active, integrator, dt, constraints is not None and not constraints.locks_alone)
@@ -106,7 +109,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
         q, v, changed = closed_start(System(active), q, v, v0 is not None)
         notes += changed
         active = closed_by(active, closure, method, "simulate")
-    refuse_unsupported(active, "aba", computed=remaining_rows(active) if loops else ())
+    refuse_unsupported(active, "aba", computed=stepped_constraints(active) if loops else ())
     refuse_internal("simulate", active, method)
     if constraints is not None and not constraints.locks_alone and active.nx + active.nu:
         raise UnsupportedError(

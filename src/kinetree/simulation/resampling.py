@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
-from kinetree.integrators.system import System, internal_arguments, time_argument
+from kinetree.integrators.system import System, dynamics_time, internal_arguments, time_argument
 from kinetree.simulation.channels import STORED, frozen
 from kinetree.simulation.run_metadata import RunMetadata
 
@@ -114,7 +114,7 @@ def resample(run, dt: float | None = None, times=None):
     forces = (acting["wrenches"],) if "wrenches" in acting else ()
     internal = internal_arguments(model, *(_linear(run.time, values, times) for values in (run.x, run.u)))
     system = System(model, bool(forces))
-    q, v = system.closed(q, v)
+    q, v = system.closed(q, v, times)
     dynamics = system.function("forward_dynamics", checks=not remaining_rows(model))
     apart = {"method": None, "every": 1, "constant_tau": False, "constant_wrenches": False, "counts": {}, "kept": {}}
     return replace(
@@ -122,7 +122,7 @@ def resample(run, dt: float | None = None, times=None):
         time=times,
         q=q,
         v=v,
-        a=dynamics(q, v, tau, *now, *forces, *internal),
+        a=dynamics(q, v, tau, *dynamics_time(model, times), *forces, *internal),
         tau=tau,
         **system.energies(q, v, now),
         dt=float(dt) if dt is not None else float(np.median(np.diff(times))) if len(times) > 1 else run.dt,

@@ -180,7 +180,7 @@ class Rollout:
         if 0 in batch:
             return self._states(results, out)
         if self.checks and not self._parameters and has_loops(self._base):
-            check_closed_batch(self._base, *start, kind)
+            check_closed_batch(self._base, *start, begin, kind)
         f = self._function(present)
         inputs.insert(1, np.full(1, h, kind))
         if begin is not None:
@@ -353,7 +353,7 @@ class Rollout:
         """The inputs of one step: forces, the step's length, the time if it is needed, and those that are present."""
         tau, h, *others = inputs
         now = [np.take(tau, min(t, tau.shape[-2] - 1), axis=-2), h.reshape(())]
-        if self._base.time_dependent:
+        if self._base.time_dependent or self._base.has_given_motions:
             times, *others = others
             now.append(times[..., t])
         if "f_ext" in present:

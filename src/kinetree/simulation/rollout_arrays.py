@@ -46,7 +46,7 @@ class InternalRolloutStates(NamedTuple):
 
 def start_of_time(model, t0) -> np.ndarray | None:
     """The time at which rollouts begin; None for models that do not depend on it."""
-    if not model.time_dependent:
+    if not (model.time_dependent or model.has_given_motions):
         if t0 is not None:
             raise SimulationError(f"rollout: model {model.name!r} does not depend on time, so it takes no t0.", t0=t0)
         return None

@@ -14,7 +14,7 @@ from kinetree.control.digital import composed
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrators.closure import a_closure
 from kinetree.integrators.methods import Adaptive, described, is_built_in
-from kinetree.integrators.system import System, internal_arguments
+from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.integrators.system import time_argument as model_time
 from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import ClosedStep, UserStep
@@ -349,13 +349,13 @@ class Simulation:
         solution = self._method.solve(self.system, q, w, times, inputs.command, inputs.f_ext)
         return solution.q[-1], solution.v[-1]
 
-    def closed(self, q, v) -> tuple[np.ndarray, np.ndarray]:
+    def closed(self, q, v, t: float) -> tuple[np.ndarray, np.ndarray]:
         """A state that an event's action gave, with its loops closed: impulses act on the closed mechanism."""
         if not self.system.is_projected:
             return q, v
-        q, w = self.system.closed(q, np.concatenate((v, np.zeros(self.model.nx))))
+        q, w = self.system.closed(q, np.concatenate((v, np.zeros(self.model.nx))), t)
         v = w[: self.model.nv]
-        check_closed(self.model, q, v, "simulate: the state after an event: ")
+        check_closed(self.model.at(t), q, v, "simulate: the state after an event: ")
         return q, v
 
     def _forces(self):
@@ -494,7 +494,7 @@ class Simulation:
             time=T,
             q=Q,
             v=V,
-            a=dynamics(Q, V, acting, *now, *forces),
+            a=dynamics(Q, V, acting, *dynamics_time(self.model, T), *forces),
             tau=TAU,
             **system.energies(Q, V, now),
             model_name=self.model.name,

@@ -1,0 +1,111 @@
+"""Loops beside prescribed motions, and rows that depend on time: exact motions, torques, rollouts, refusals."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import UnsupportedError
+from kinetree.joints import Polynomial
+from kinetree.spatial.scalar import sin
+from tests.constraints.test_loop_steps import angles, four_bar, rows
+
+SPEED = 2.0
+
+
+@functools.cache
+def driven():
+    """The four-bar whose crank turns at a constant speed."""
+    return four_bar().with_constraints(kt.constraints.PrescribedMotion("crank", Polynomial((1.0, SPEED))))
+
+
+def gradient(crank):
+    """dq / d crank in closed form."""
+    return angles(crank + 1e-30j).imag / 1e-30
+
+
+def torque(crank):
+    """Of the drive at constant speed: d'Alembert's principle in minimal coordinates."""
+    tree, q, J, h = four_bar().replace(constraints=()), angles(crank), gradient(crank), 1e-5
+    curvature = (gradient(crank + h) - gradient(crank - h)) / (2.0 * h)
+    return J @ (kt.crba(tree, q) @ curvature * SPEED**2 + kt.bias_forces(tree, q, J * SPEED))
+
+
+@pytest.mark.parametrize("integrator", ["auto", "semi_implicit", "heun", "cg4"])
+def test_a_driven_crank_moves_the_linkage_as_its_geometry_has_it(integrator):
+    """Positions and velocities in closed form to rounding, with any step; the drive's torque and work."""
+    run = kt.simulate(driven(), duration=0.5, dt=0.01, integrator=integrator)
+    for n in (0, 20, -1):
+        crank = 1.0 + SPEED * run.time[n]
+        assert run.q[n] == pytest.approx(angles(crank), abs=1e-12)
+        assert run.v[n] == pytest.approx(SPEED * gradient(crank), abs=1e-7)
+        assert run.energy_balance.others["force.prescribed motions"][n, 0] == pytest.approx(torque(crank), rel=1e-6)
+    assert run.integrator == ("rk4" if integrator == "auto" else integrator)
+    assert run.energy_balance.work("prescribed motions") == pytest.approx(run.energy[-1] - run.energy[0], rel=1e-5)
+    assert f"force.closure.{four_bar().independent_rows()[0]}" in run.energy_balance.others
+
+
+def test_rollouts_of_driven_linkages():
+    """Each with its own start of time; bits of simulate."""
+    starts = np.array([0.0, 0.3])
+    q = np.stack([angles(1.0 + SPEED * t) for t in starts])
+    v = np.stack([SPEED * gradient(1.0 + SPEED * t) for t in starts])
+    found = kt.rollout(driven(), q, v, None, 0.01, steps=20, integrator="rk4", t0=starts)
+    run = kt.simulate(driven(), q[0], v[0], duration=0.2, dt=0.01)
+    assert found.q[0] == pytest.approx(run.q, abs=1e-13)
+    assert found.q[1, -1] == pytest.approx(angles(1.0 + SPEED * 0.5), abs=1e-12)
+    with pytest.raises(kt.errors.ConstraintError, match="rollout, at the start, state 1"):
+        kt.rollout(driven(), q + [[0, 0, 0], [0, 0.1, 0]], v, None, 0.01, steps=2, integrator="rk4", t0=starts)
+
+
+@dataclass(frozen=True)
+class Lift(kt.constraints.PositionConstraint):
+    """The height of a frame is a function of time."""
+
+    frame: str
+    frame_fields = ("frame",)
+    time_dependent = True
+
+    def phi(self, kin):
+        return kin.point(self.frame).z + 1.2 - 0.1 * sin(3.0 * kin.t)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit_midpoint", "generalized_alpha"])
+def test_rows_that_depend_on_time_are_kept(integrator):
+    """A frame of a chain is lifted: its height and its rate, in simulate and in a rollout."""
+    chain = kt.models.n_pendulum(3)
+    model = chain.with_constraints(Lift("rod3"))
+    q, v = kt.assemble(model, [0.3, 1.2, 0.2], v=np.zeros(3))
+    run = kt.simulate(model, q, v, duration=0.5, dt=5e-3, integrator=integrator)
+    height = kt.pose(chain, run.q, frame="rod3").p_WF[:, 2]
+    assert height == pytest.approx(0.1 * np.sin(3.0 * run.time) - 1.2, abs=1e-13)
+    rise = kt.velocity(chain, run.q, run.v, frame="rod3", reference="local_world_aligned")[:, 5]
+    exact = 1e-4 if integrator == "generalized_alpha" else 1e-8
+    assert rise == pytest.approx(0.3 * np.cos(3.0 * run.time), abs=exact)
+    if integrator in ("rk4", "semi_implicit"):
+        found = kt.rollout(model, q, v, None, 5e-3, steps=100, integrator=integrator)
+        assert found.q == pytest.approx(run.q, abs=1e-12)
+        exact = kt.integrators.Adaptive(rtol=1e-9, atol=1e-9)
+        ahead = kt.simulate(model, q, v, duration=0.1, dt=5e-3, integrator=exact)
+        assert ahead.q[-1] == pytest.approx(run.q[20], abs=1e-2 if integrator == "semi_implicit" else 1e-6)
+
+
+def test_implicit_methods_beside_motions_are_refused():
+    """By the loop and the motion."""
+    for integrator in ("implicit_midpoint", "generalized_alpha", "linearly_implicit"):
+        with pytest.raises(UnsupportedError, match="loop joint 'closure'.*prescribed motion of 'crank'.*Use 'rk4'"):
+            kt.simulate(driven(), duration=0.1, dt=0.01, integrator=integrator)
+
+
+def test_a_start_off_the_motion_is_refused_or_assembled():
+    """The drive moves the crank to its start: given positions are open then, chosen ones are closed again."""
+    with pytest.raises(kt.errors.ConstraintError, match="q breaks the loop joint 'closure'"):
+        kt.simulate(driven(), angles(1.3), duration=0.1)
+    other = four_bar().with_constraints(kt.constraints.PrescribedMotion("crank", Polynomial((0.5, SPEED))))
+    run = kt.simulate(other, duration=0.05, dt=0.01)
+    assert run.q[0] == pytest.approx(angles(0.5), abs=1e-12)
+    assert np.abs(rows(four_bar())[0](run.q)).max() < 1e-13
