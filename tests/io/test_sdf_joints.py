@@ -413,6 +413,50 @@ def test_springs_and_limits_of_a_loop_joint_are_its_own():
     assert loaded.unsupported == () and {force.name for force in loaded.loop_forces} == {"d damping", "d spring"}
 
 
+def test_stops_of_a_loop_joint_are_its_own():
+    """Stiffness and dissipation of the limit, as for joints of the tree."""
+    limit = "<limit><lower>-1</lower><upper>2</upper><stiffness>70</stiffness><dissipation>3</dissipation></limit>"
+    text = four_bar().replace("<pose>0 0 1 0 0 0</pose><axis><xyz >0.0 1.0 0.0</xyz>",
+                              f"<pose>0 0 1 0 0 0</pose><axis><xyz>0 1 0</xyz>{limit}")  # fmt: skip
+    (loop,) = load_sdf(text).loops
+    assert (loop.limit_stiffness, loop.limit_damping) == (70.0, 3.0) and loop.has_stop
+
+
+def test_a_screw_closes_a_loop():
+    """A nut that slides on a rail and a spindle: the travel is the pitch times the angle, in the file's convention."""
+    slide, z = joint("slide", "prismatic", "world", "nut", axis((0, 0, 1))), axis((0, 0, 1))
+    lead = "<screw_thread_pitch>0.02</screw_thread_pitch>"
+    text = model(
+        link("nut"), link("spindle"), slide, joint("turn", "revolute", "world", "spindle", z),
+        joint("thread", "screw", "spindle", "nut", z + lead), version="1.11",
+    )  # fmt: skip
+    loaded = load_sdf(text)
+    (loop,) = loaded.loops
+    assert loop.joint.kind == "helical" and loop.joint.pitch == pytest.approx(0.02 / (2 * np.pi))
+    q = np.zeros(2)
+    q[loaded.q_index("slide")], q[loaded.q_index("turn")] = 0.01, -np.pi  # the nut does not turn
+    np.testing.assert_allclose(residual(loaded, loop, q), 0.0, atol=1e-14)
+    assert loaded.ny == 1
+    with kt.interpreted():
+        a = kt.forward_dynamics(loaded, q, np.zeros(2), np.zeros(2))
+    assert a[loaded.v_index("turn")] == pytest.approx(-a[loaded.v_index("slide")] / loop.joint.pitch)
+
+
+def test_mimics_and_gearboxes_keep_their_joints_in_the_tree():
+    """Another joint of the loop is cut, so that their angles are coordinates."""
+    mimic = '<mimic joint="a"><multiplier>-1</multiplier></mimic>'
+    text = four_bar("a", "b", "c", "d").replace('version="1.7"', 'version="1.11"')
+    at = text.index('name="d"')
+    end = text.index("</axis>", at)
+    loaded = load_sdf(text[:end] + mimic + text[end:])
+    assert "d" in loaded.joint_names and [loop.name for loop in loaded.loops] == ["c"]
+    assert [c.joints for c in loaded.couplings] == [("d", "a")]
+    gear = ("<gearbox_reference_body>top</gearbox_reference_body><gearbox_ratio>2</gearbox_ratio>"
+            + axis((0, 1, 0)) + axis((0, 1, 0), tag="axis2"))  # fmt: skip
+    geared = load_sdf(text.replace("</model>", joint("g", "gearbox", "left", "right", gear) + "</model>"))
+    assert {"b", "d"} <= set(geared.joint_names) and len(geared.couplings) == 1
+
+
 def test_a_ring_of_links_without_a_root_loads():
     """a -> b -> c -> a: one joint closes the loop, and the ring is free."""
     y = axis((0, 1, 0))

@@ -195,6 +195,23 @@ def direction(record: JointRecord, axis: AxisRecord, scope: Scope) -> np.ndarray
 # Couplings -----------------------------------------------------------------------------------------------------------
 
 
+def coupled_joints(mechanism: Mechanism) -> set[str]:
+    """Joints whose angles mimics and gearboxes refer to."""
+    found = set()
+    for c in mechanism.connections:
+        for axis in c.records:
+            if axis.mimic is not None:
+                found |= {c.name, c.scope.prefix + axis.mimic.leader}
+    for record, scope in mechanism.gears:
+        attempt = record.node.document.attempt
+        names = (record.gear[0], record.parent, record.child)
+        reference, *ends = (attempt(scope.link_of, name, record.node, default="") for name in names)
+        pairs = [{reference, end} for end in ends]
+        turning = (c for c in mechanism.connections if c.kind in ("revolute", "continuous"))
+        found |= {c.name for c in turning if {c.parent, c.child} in pairs}
+    return found
+
+
 def couplings(mechanism: Mechanism, in_tree: set[str], notes: Notes) -> list[tuple[str, str, float, float]]:
     """(follower, leader, ratio, offset) of mimics and gearboxes.
 

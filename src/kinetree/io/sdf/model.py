@@ -11,9 +11,9 @@ from kinetree.io.inertia_rules import NO_MASS, Mass
 from kinetree.io.options import Options
 from kinetree.io.sdf.bodies import UNKNOWN_MASS, mass_of, shapes_of
 from kinetree.io.sdf.frames import HERE, OWN, Scope
-from kinetree.io.sdf.joints import Connection, Mechanism, couplings, mechanism
+from kinetree.io.sdf.joints import Connection, Mechanism, coupled_joints, couplings, mechanism
 from kinetree.io.sdf.notes import Notes
-from kinetree.io.sdf.records import LinkRecord, ModelRecord
+from kinetree.io.sdf.records import STOPS, LinkRecord, ModelRecord
 from kinetree.io.sdf.scopes import Reader
 from kinetree.io.sdf.tree import Edge, SpanningTree, spanning_tree
 from kinetree.io.sdf.values import Placed
@@ -110,7 +110,7 @@ class Assembly:
             if name in self.still
         ]
         links = [*self.links, *self.mechanism.between]
-        return spanning_tree(links, [*welds, *self.mechanism.connections], canonical)
+        return spanning_tree(links, [*welds, *self.mechanism.connections], canonical, coupled_joints(self.mechanism))
 
     def model(self) -> Model | None:
         """The model; None where a collecting document has an error without a placeholder."""
@@ -281,7 +281,8 @@ class Assembly:
         place = Placed(R, c.place.p)
         X_P, X_S = (place.seen_from(end).transform for end in ends)
         settings = c.settings()
-        for what in ("effort_limit", "velocity_limit", "limit_stiffness", "limit_damping"):
+        settings |= {what: settings[what][0] for what in STOPS if len(settings.get(what, ())) == 1}
+        for what in ("effort_limit", "velocity_limit"):
             if what in settings:
                 self.notes.info(c.node, f"joint '{c.name}' closes a loop: its {what} {settings.pop(what)} is not held")
         if settings and len(c.axes) != 1:

@@ -10,7 +10,7 @@ whether the joint carries it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from kinetree.io.sdf.joints import Connection
@@ -36,7 +36,9 @@ class SpanningTree:
     loops: tuple[Connection, ...]
 
 
-def spanning_tree(links: Sequence[str], connections: Iterable[Connection], canonical: Sequence[str]) -> SpanningTree:
+def spanning_tree(
+    links: Sequence[str], connections: Iterable[Connection], canonical: Sequence[str], wanted: Collection[str] = ()
+) -> SpanningTree:
     """Split the joints of a mechanism into a forest and the joints that close loops.
 
     Parameters
@@ -47,17 +49,19 @@ def spanning_tree(links: Sequence[str], connections: Iterable[Connection], canon
         Joints between two different ones of them, or the world and one.
     canonical : sequence of str
         Links that are taken as roots where nothing else determines another.
+    wanted : collection of str
+        Joints that come first, because mimics or gearboxes refer to their angles.
     """
     connections = tuple(connections)
     group = Groups([WORLD, *links])
     tree, waiting, carried = set(), [], set()
-    for k, c in enumerate(connections):
+    for k, c in sorted(enumerate(connections), key=lambda each: each[1].name not in wanted):
         if not c.cut and c.child not in carried and group.join(c.parent, c.child):
             carried.add(c.child)
             tree.add(k)
         else:
             waiting.append(k)
-    for k in sorted(waiting, key=lambda k: connections[k].cut):
+    for k in sorted(waiting, key=lambda k: (connections[k].cut, connections[k].name not in wanted, k)):
         if group.join(connections[k].parent, connections[k].child):
             tree.add(k)
     at: dict[str, list[int]] = {name: [] for name in (WORLD, *links)}
