@@ -396,11 +396,23 @@ def test_weld_and_sites():
 
 def test_other_loop_joints_are_lost_by_name():
     """MuJoCo closes loops by points and welds alone."""
-    model = equipped(loops=(LoopJoint("hinge", Revolute(), "upper", "world", stiffness=1.0),))
-    with pytest.raises(UnsupportedError, match="stiffness of loop joints.*'hinge'.*neither ball joints") as error:
+    model = equipped(loops=(LoopJoint("slide", Prismatic(), "upper", "world", stiffness=1.0),))
+    with pytest.raises(UnsupportedError, match="stiffness of loop joints.*'slide'.*besides ball joints") as error:
         kt.io.to_mjcf(model)
     assert len(error.value.lost) == 2
     assert kt.load(kt.io.to_mjcf(model, unsupported="drop")).loops == ()
+
+
+@pytest.mark.parametrize("name", ["four_bar", "bennett", "spatial_slider_crank", "delta_robot"])
+def test_closed_mechanisms_move_alike(name):
+    """Hinges become two points on their axis: the same mobility, and the same accelerations of a closed state."""
+    model = getattr(kt.models, name)()
+    again = kt.load(kt.io.to_mjcf(model))
+    assert again.ny == model.ny and again.unsupported == ()
+    q, v = kt.assemble(model, v=np.random.default_rng(2).standard_normal(model.nv))
+    with kt.interpreted():
+        a, found = (kt.forward_dynamics(m, q, v, np.zeros(m.nv)) for m in (model, again))
+    np.testing.assert_allclose(found, a, atol=1e-8 * np.abs(a).max())
 
 
 def test_polynomials_about_other_references():

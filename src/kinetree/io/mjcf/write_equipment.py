@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,12 +13,15 @@ from kinetree.io.mjcf.equipment import LAWS
 from kinetree.io.mjcf.write_joints import UNIFORM, range_attributes
 from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
 from kinetree.io.writing import add
-from kinetree.joints import Fixed, Spherical
-from kinetree.model.equipment import JointTerm, Pulley, RotationLimit, ViaPoint, WrapShape
+from kinetree.joints import Fixed, Revolute, Spherical
+from kinetree.model.equipment import JointTerm, LoopJoint, Pulley, RotationLimit, ViaPoint, WrapShape
+from kinetree.model.loop_joints import DATA
 from kinetree.model.parts import pose_of_transform
+from kinetree.spatial import Transform, Vector3
 
 MOST_COEFFICIENTS = 5
 SAME_POINT = 1e-12  # [m]
+ON_AXIS = 0.1  # [m] between the two points of a hinge
 GROUP_OFF = "30"  # of actuators that are switched off
 # Types that <general> describes in full; the inputs, states and plugins that other types need are not kept.
 WHOLE = {
@@ -92,9 +96,13 @@ class EquipmentWriter:
                 self.features.add(f"{what.replace('_', ' ')} of loop joints", repr(loop.name))
         if np.isfinite(loop.lower) or np.isfinite(loop.upper):
             self.features.add("limits of loop joints", repr(loop.name))
+        if type(loop.joint) is Revolute:
+            self._hinge(section, loop)
+            return
         tag = {Spherical: "connect", Fixed: "weld"}.get(type(loop.joint))
         if tag is None:
-            self.features.add("loop joints that are neither ball joints (connect) nor fixed (weld)", str(loop))
+            known = "ball joints (connect), hinges (two of them) and fixed ones (weld)"
+            self.features.add(f"loop joints besides {known}", str(loop))
             return
         (R_P, p_P), (R_S, p_S) = map(pose_of_transform, (loop.X_P, loop.X_S))
         first, second = loop.predecessor, loop.successor
@@ -112,6 +120,18 @@ class EquipmentWriter:
             site = self.file.extra_site
             ends = {"site1": site(f"{loop.name}_1", first, R_P, p_P), "site2": site(f"{loop.name}_2", second, R_S, p_S)}
         add(section, tag, **ends, name=loop.name, **_softness(loop))
+
+    def _hinge(self, section, loop) -> None:
+        """Two points of the axis coincide."""
+        axis, second = Vector3(*loop.joint.axis) * ON_AXIS, f"{loop.name}_axis"
+        while second in {other.name for other in (*self.model.loops, *self.model.equalities)}:
+            second += "_"
+        for name, shift in ((loop.name, Vector3.zero()), (second, axis)):
+            X_P, X_S = (Transform.shift(shift) @ X for X in (loop.X_P, loop.X_S))
+            point = {"name": name, "joint": Spherical(), "X_P": X_P, "X_S": X_S}
+            none = {what: LoopJoint.__dataclass_fields__[what].default for what in DATA}
+            self._loop(section, replace(loop, **point, **none))
+        self.features.note(str(loop), f"written as two points of its axis, {loop.name!r} and {second!r}, held together")
 
     def _meet(self, loop) -> bool:
         """Whether the two points of a connect coincide where the file shows the robot, which MuJoCo assumes."""
