@@ -134,6 +134,11 @@ def _row_size(s) -> np.ndarray:
     return G
 
 
+def _rounding(model) -> list[int]:
+    """Rows that follow from others but for the decimals of a file, and are left out on purpose."""
+    return list(model.loop_rows().rounding)
+
+
 def _bias_size(s, v=None) -> np.ndarray:
     """Bound of the terms of ``dG/dt v``, (n, nc)."""
     v = np.abs(s.v if v is None else v).astype(float)
@@ -192,11 +197,14 @@ def kept_rows(s):
     """Numbers of rows, kept ones and all: their ranks at the states are equal to the number of kept rows."""
     s = closed(s)
     kept, G = list(s.model.independent_rows()), _G(s).astype(float)
+    G[:, _rounding(s.model)] = 0.0
     length = np.linalg.norm(G, axis=2, keepdims=True)
     G = G / np.maximum(length, 1e-3 * length.max())  # rows of rounding stay small
     ranks = [[np.linalg.matrix_rank(x, RANK) for x in (each[kept], each)] for each in G]
     note = ", ".join(s.model.constraint_labels[n] + f" row {n}" for n in range(s.model.nc) if n not in kept)
-    return Compared(ranks, len(kept), 0.5, ("",), f"left out: {note}" if note else "")
+    decimals = ", ".join(map(str, _rounding(s.model)))
+    note = (f"left out: {note}" if note else "") + (f"; but for decimals: {decimals}" if decimals else "")
+    return Compared(ranks, len(kept), 0.5, ("",), note)
 
 
 # Dynamics -------------------------------------------------------------------------------------------------------------
@@ -211,42 +219,55 @@ def _by_multipliers(s):
     """Accelerations, forces ``G^T lambda``, and the response to errors of forces and of rows, at each state."""
 
     def solve():
-        M, G, right = s.M, _G(s), s.tau + _passive(s) - s.bias
-        nv, nc = s.model.nv, s.model.nc
-        a, f, P, Q = [], [], [], []
-        for n in range(s.n):
-            size = np.abs(G[n]).max(axis=1, initial=0.0)
-            scale = np.where(size > ROUNDING * size.max(initial=0.0), size, np.inf)  # others are zero but for rounding
-            matrix = np.zeros((nv + nc, nv + nc), M.dtype)
-            matrix[:nv, :nv], matrix[:nv, nv:], matrix[nv:, :nv] = M[n], -G[n].T, G[n] / scale[:, None]
-            right_n = np.concatenate([right[n], -_bias(s)[n] / scale])
-            found = eliminated(matrix, right_n, small=1e-11, least=0.0).g
-            a.append(found[:nv])
-            f.append(G[n].T @ found[nv:])
-            inverse = np.linalg.inv(M[n].astype(float))
-            A_inverse = np.linalg.pinv(G[n].astype(float) @ inverse @ G[n].T.astype(float), rcond=RANK, hermitian=True)
-            Q.append(inverse @ G[n].T.astype(float) @ A_inverse)
-            P.append(inverse - Q[-1] @ G[n].astype(float) @ inverse)
-        return [np.array(x) for x in (a, f, np.abs(P), np.abs(Q))]
+        M, G, right = s.M, _G(s).copy(), s.tau + _passive(s) - s.bias
+        G[:, _rounding(s.model)] = 0.0
+        solved = [_saddle_point(*each) for each in zip(M, G, right, -_bias(s), strict=True)]
+        return [np.array(x) for x in zip(*solved, strict=True)]
 
     return s.once("multipliers", solve)
+
+
+def _saddle_point(M, G, right, k):
+    """a and ``G^T lambda`` of ``M a = right + G^T lambda``, ``G a = k``, and the sizes of da/dright and da/dk."""
+    nv, size = len(M), np.abs(G).max(axis=1, initial=0.0)
+    scale = np.where(size > ROUNDING * size.max(initial=0.0), size, np.inf)  # others are zero but for rounding
+    matrix = np.block([[M, -G.T], [G / scale[:, None], np.zeros((len(G), len(G)), M.dtype)]])
+    found = eliminated(matrix, np.concatenate([right, k / scale]), small=1e-11, least=0.0).g
+    inverse, G = np.linalg.inv(M.astype(float)), G.astype(float)
+    Q = inverse @ G.T @ np.linalg.pinv(G @ inverse @ G.T, rcond=RANK, hermitian=True)
+    return found[:nv], G.T @ found[nv:], np.abs(inverse - Q @ G @ inverse), np.abs(Q)
 
 
 def _maximal(s) -> Maximal:
     if s.model.geared:
         raise LeftOut("gears couple bodies that are not joined")
+    if _rounding(s.model):
+        raise LeftOut("loops are redundant but for the decimals of the file")
     if s.n * (18 * s.model.nb) ** 3 > 3e10:
         raise LeftOut("the model is too large for a dense matrix of its bodies")
     make = partial(Maximal, s.model, s.plain, s.q, s.v, s.tau + _passive(s), s.f_ext)
     return s.once("maximal", make)
 
 
+def _unconstrained(s) -> np.ndarray:
+    """Accelerations without constraints, (n, nv)."""
+    forces = (s.tau + _passive(s) - s.bias).astype(float)
+    return np.linalg.solve(s.M.astype(float), forces[..., None])[..., 0]
+
+
 def _tolerance(s) -> np.ndarray:
-    """Rounding of accelerations: errors of forces and of rows, each through its response, (n, nv)."""
+    """Rounding of accelerations: errors of forces and of rows, each through its response, (n, nv).
+
+    Methods that solve for multipliers first subtract the rates of the rows under the accelerations without constraints,
+    which may be much larger than those with them.
+    """
     a, f, P, Q = (np.abs(x).astype(float) for x in _by_multipliers(s))
-    t = s.tolerances
+    t, free = s.tolerances, np.abs(_unconstrained(s))
     wrong = t.forces(a) + t.u * (np.abs(s.tau) + np.abs(_passive(s)) + f) + t.solved(a)
-    rows = (t.u + _gap(s)) * (np.einsum("nck,nk->nc", _row_size(s), a) + _bias_size(s))
+    size = _row_size(s)
+    rows = (t.u + _gap(s)) * (np.einsum("nck,nk->nc", size, a) + _bias_size(s)) + t.u * np.einsum(
+        "nck,nk->nc", size, free
+    )
     return 4.0 * ((P @ wrong[..., None])[..., 0] + (Q @ rows[..., None])[..., 0])
 
 
@@ -296,6 +317,8 @@ def _interpreted(s, spec):
 
 def _inverse(s):
     """Accelerations of the forces that inverse dynamics gives for those of the reference."""
+    if _rounding(s.model):
+        raise LeftOut("loops are redundant but for the decimals of the file")
     a = _by_multipliers(s)[0].astype(float)
     tau = s.call("inverse_dynamics", s.q, s.v, a, s.f_ext, *_internal(s))
     return s.call("forward_dynamics", s.q, s.v, tau, s.f_ext, *_internal(s))
@@ -305,6 +328,8 @@ def _book(s, compute):
     """An algorithm of chapter 8, state by state; its model has loop joints alone."""
     if s.model.geared or not all(isinstance(c, LoopJoint) for c in s.model.constraints):
         raise LeftOut("the book has loop joints alone")
+    if _rounding(s.model):
+        raise LeftOut("loops are redundant but for the decimals of the file")
     tau = s.tau + _passive(s)
     return np.array([compute(s.model, *x) for x in zip(s.q, s.v, tau, s.f_ext, strict=True)])
 
