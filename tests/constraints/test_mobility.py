@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 
 import numpy as np
@@ -209,3 +210,14 @@ def test_positions_that_are_not_closed_are_errors():
     b.add_body("body", mass=1.0)
     with pytest.raises(ModelError, match="nothing can move"):
         mobility(b.build())
+
+
+@pytest.mark.sweep
+def test_cassie_has_twenty_degrees_of_freedom():
+    """Six of the base, ten motors, four springs; its file closes planar loops in space to five digits."""
+    robots = "cmeel.prefix/share/example-robot-data/robots/cassie_description/robots"
+    path = importlib.metadata.distribution("example-robot-data").locate_file(f"{robots}/cassie.sdf")
+    found = mobility(kt.load(path, inertia="project").without_limits())
+    assert (found.freedoms, found.rows, found.rank, found.mobility) == (44, 36, 24, 20)
+    assert sum("shin-spring" in name for name in found.redundant) == 8 and not found.singular
+    assert {each.fewer for each in found.replacements if "shin" in each.name} == {2}

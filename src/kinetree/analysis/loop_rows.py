@@ -138,10 +138,16 @@ class LoopRows:
         return np.array([np.linalg.svd(K, compute_uv=False) for K in self.scaled])
 
     @functools.cached_property
+    def generic_rank(self) -> int:
+        """The number of rows that are solved for: the rank but for the decimals of files."""
+        kept = set(self.model.independent_rows())
+        return sum(n in kept for c, first in equalities(self.model) for n in range(first, first + c.count(self.model)))
+
+    @functools.cached_property
     def ranks(self) -> np.ndarray:
         """The rank of the rows at every position."""
         s = self.singular_values
-        return (s > SINGULAR * max(1.0, float(s.max(initial=0.0)))).sum(axis=1)
+        return np.minimum((s > SINGULAR * max(1.0, float(s.max(initial=0.0)))).sum(axis=1), self.generic_rank)
 
 
 def require_closed(model, q) -> np.ndarray:

@@ -16,6 +16,7 @@ from kinetree.errors import ModelError, NonFiniteError
 from kinetree.forces import Motor
 from kinetree.model import Model
 
+DECIMALS = 1e-3  # of the largest part of a combination: texts leave smaller ones out
 NEAR = 1e-3  # of the typical size: closer to a singular position is worth a note
 
 
@@ -205,10 +206,10 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None) -> 
     Notes
     -----
     Source: Featherstone (2008), section 8.10 (eqs. 8.52-8.55) and eq. 8.63 for actuation. Ranks are those of rows
-    divided by their typical size, in the metric of the mass matrix; rows of less than 1e-6 of the others of their
-    joint, noise of a file's decimals, do not count. Typical values are medians over closed positions about q. A
-    replacement of a loop joint exerts no force which the joint does not exert, and leaves the rank at all these
-    positions as it is. Constraints that depend on time are those at t = 0.
+    divided by their typical size, in the metric of the mass matrix. Rows of less than 1e-6 of the others of their
+    joint do not count, nor do rows that others imply to three digits: they are the decimals of a file. Typical values
+    are medians over closed positions about q. A replacement of a loop joint exerts no force which the joint does not
+    exert, and leaves the rank at all these positions as it is. Constraints that depend on time are those at t = 0.
 
     Examples
     --------
@@ -236,7 +237,7 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None) -> 
     loops = LoopRows(model, q)
     at = loops.model
     names, numbers = row_names(at), [n for c, first in equalities(at) for n in range(first, first + c.count(at))]
-    rank, generic = int(loops.ranks[0]), int(max(loops.ranks))
+    rank, generic = int(loops.ranks[0]), loops.generic_rank
     U, s, V = _svd(loops.scaled[0])
     motions = np.linalg.qr(loops.roots[0] @ V[rank:].T)[0]
     typical = np.median(loops.singular_values[1:], axis=0) if len(loops.places) > 1 else s
@@ -255,7 +256,7 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None) -> 
         lost=_lost(loops, names, numbers, kept) if rank < generic else (),
         actuated=tuple(at.velocity_labels[k] for k in chosen),
         actuation=_class(internal, lacking) if len(chosen) else "", internal_forces=internal, uncontrolled=lacking,
-        replacements=replacements(loops, generic) if at.algebra.dimension == 6 else (),
+        replacements=replacements(loops) if at.algebra.dimension == 6 else (),
     )  # fmt: skip
 
 
@@ -327,5 +328,6 @@ def _by_constraint(names: Sequence[str]) -> list[str]:
 
 
 def _combination(column: np.ndarray, names: Sequence[str]) -> str:
-    parts = [(column[k], names[k]) for k in np.flatnonzero(column)]
+    shown = np.flatnonzero(np.abs(column) > DECIMALS * np.abs(column).max(initial=0.0))
+    parts = [(column[k], names[k]) for k in shown]
     return " + ".join(name if x == 1.0 else f"{x:.4g} * {name}" for x, name in parts).replace("+ -", "- ")

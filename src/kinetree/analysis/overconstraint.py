@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinetree.analysis.loop_rows import SINGULAR, LoopRows, dense
+from kinetree.analysis.loop_rows import NOISE, LoopRows, dense
 from kinetree.constraints import Kinematics, LoopJoint
 from kinetree.joints import Cylindrical, Joint, Reversed, Revolute, SphereInCylinder, Spherical, Universal
 from kinetree.spatial import Transform, Vector3, rotation_from_matrix
 
+FIRM = 1e-3  # of the least singular value now, which a replacement has to keep
 WEAKER = (SphereInCylinder(), Reversed(SphereInCylinder()), Spherical(), Cylindrical(), Universal(), Revolute())
 """Loop joints to try, along an axis z, by their number of rows."""
 
@@ -39,10 +40,11 @@ class Replacement:
         return f"{self.name}: {self.loop.joint!r}, {self.fewer} rows instead of {self.rows}"
 
 
-def replacements(loops: LoopRows, rank: int) -> tuple[Replacement, ...]:
+def replacements(loops: LoopRows) -> tuple[Replacement, ...]:
     """Replacements that together leave the rank as it is and have the fewest rows."""
-    model, found = loops.model, []
+    model, found, rank = loops.model, [], loops.generic_rank
     constraints = list(model.constraints)
+    firmness = [_firmness(loops, constraints, k) for k in range(len(loops.places))]
     for n, c in enumerate(model.constraints):
         count = sum(x.count(model) for x in constraints if x.row_kind == "equality")
         if not isinstance(c, LoopJoint) or count <= rank:
@@ -53,7 +55,7 @@ def replacements(loops: LoopRows, rank: int) -> tuple[Replacement, ...]:
             if rows >= (best or c).count(model) or count - c.count(model) + rows < rank:
                 continue
             others = [candidate if x is c else x for x in constraints]
-            if all(_rank(loops, others, k) >= loops.ranks[k] for k in range(len(loops.places))):
+            if all(_firmness(loops, others, k) > FIRM * least for k, least in enumerate(firmness)):
                 best = candidate
         if best is not None:
             constraints[n] = best
@@ -61,14 +63,14 @@ def replacements(loops: LoopRows, rank: int) -> tuple[Replacement, ...]:
     return tuple(found)
 
 
-def _rank(loops: LoopRows, constraints, k: int) -> int:
-    """The rank of these constraints at one of the positions."""
-    kin = Kinematics(loops.model, loops.places[k].tolist())
+def _firmness(loops: LoopRows, constraints, k: int) -> float:
+    """The least singular value that counts, of the rows of these constraints at one of the positions."""
+    kin, rank = Kinematics(loops.model, loops.places[k].tolist()), int(loops.ranks[k])
     rows = [row for c in constraints if c.row_kind == "equality" for row in c.rows(kin)]
     K = dense(rows, loops.model.nv) @ loops.roots[k]
     size = np.linalg.norm(K, axis=1)
-    s = np.linalg.svd(K / np.where(size > 0.0, size, 1.0)[:, None], compute_uv=False)
-    return int((s > SINGULAR * s.max(initial=1.0)).sum())
+    K = K[size > NOISE * size.max(initial=0.0)] / size[size > NOISE * size.max(initial=0.0), None]
+    return float(np.linalg.svd(K, compute_uv=False)[rank - 1]) if rank and len(K) >= rank else 0.0
 
 
 def _weaker(loops: LoopRows, c: LoopJoint) -> Iterator[LoopJoint]:
@@ -103,7 +105,7 @@ def _frame(axis: np.ndarray) -> np.ndarray:
     """The rotation to axes of which this one is the third."""
     if abs(axis[2]) == 1.0:
         return np.eye(3) * [1.0, axis[2], axis[2]]
-    x = np.cross((0.0, 0.0, 1.0), axis)
+    x = np.cross(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
     x /= np.linalg.norm(x)
     return np.array([x, np.cross(axis, x), axis])
 
