@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error
-from kinetree.constraints import Distance, PositionConstraint
+from kinetree.constraints import Distance, PositionConstraint, PrescribedMotion
 from kinetree.joints import Prescribed, Prismatic
 from kinetree.spatial.scalar import sin, sqrt
 
@@ -212,40 +212,45 @@ class Across(PositionConstraint):
         return kin.point(self.left).dot(kin.point(self.road))
 
 
-def car_axis():
-    """Two masses on springs, on a road whose right end moves by itself."""
-    b, (X, Y) = kt.ModelBuilder("car_axis", gravity=(0.0, -1.0, 0.0)), (Prismatic((1, 0, 0)), Prismatic((0, 1, 0)))
-    for side in ("left", "right"):
-        b.add_body(f"{side} slide", joint=X, joint_name=f"{side} x")
-        b.add_body(side, f"{side} slide", Y, f"{side} y", mass=5e-4)
-    b.add_body("road slide", joint=Prescribed(X, lambda t: sqrt(1.0 - 0.01 * sin(10.0 * t) * sin(10.0 * t))))
-    b.add_body("road", "road slide", Prescribed(Y, lambda t: 0.1 * sin(10.0 * t)), mass=1.0)
+ROAD = (lambda t: sqrt(1.0 - 0.01 * sin(10.0 * t) * sin(10.0 * t)), lambda t: 0.1 * sin(10.0 * t))
+CAR = (0.0493455784275402809122, 0.496989460230171153861, 1.04174252488542151681, 0.373911027265361256927)
+CAR_SPEED = (-0.0770583684040972357970, 0.00744686658723778553466, 0.0175568157537232222276, 0.770341043779251976443)
+
+
+def car_axis(by_joints: bool):
+    """Two masses on springs, on a road whose right end moves by joints that depend on time, or by constraints."""
+    b, axes = kt.ModelBuilder("car_axis", gravity=(0.0, -1.0, 0.0)), (Prismatic((1, 0, 0)), Prismatic((0, 1, 0)))
+    for body, mass in (("left", 5e-4), ("right", 5e-4), ("road", 1.0)):
+        moving = body == "road" and by_joints
+        X, Y = (Prescribed(joint, f) for joint, f in zip(axes, ROAD, strict=True)) if moving else axes
+        b.add_body(f"{body} slide", joint=X, joint_name=f"{body} x")
+        b.add_body(body, f"{body} slide", Y, f"{body} y", mass=mass)
     b.add_force(kt.forces.PointSpring("left spring", "world", "left", 1.0, 0.5))
     b.add_force(kt.forces.PointSpring("right spring", "road", "right", 1.0, 0.5))
-    return b.build().with_constraints(Across("left", "road"), Distance("left", "right", 1.0))
+    given = [] if by_joints else [PrescribedMotion(f"road {x}", f) for x, f in zip("xy", ROAD, strict=True)]
+    return b.build().with_constraints(*given, Across("left", "road"), Distance("left", "right", 1.0))
 
 
-def test_car_axis():
-    """Positions, velocities and multipliers at t = 3 (PSIDE), by the accelerations of the index-1 form and SciPy."""
-    f = kt.compile(car_axis(), "forward_dynamics", multipliers=True, checks=False)
-    none = np.zeros(4)
+def test_car_axis_by_accelerations():
+    """Positions, velocities and multipliers at t = 3 (PSIDE), by the index-1 form and SciPy."""
+    f = kt.compile(car_axis(True), "forward_dynamics", multipliers=True, checks=False)
+    none, start = np.zeros(4), [0.0, 0.5, 1.0, 0.5, -0.5, 0.0, -0.5, 0.0]
 
     def rate(t, y):
         return np.concatenate([y[4:], f(y[:4], y[4:], none, t)[0]])
 
-    y = solve_ivp(rate, (0.0, 3.0), [0, 0.5, 1, 0.5, -0.5, 0, -0.5, 0], method="DOP853", rtol=1e-11, atol=1e-13).y[
-        :, -1
-    ]
-    assert y[:4] == pytest.approx(
-        [0.0493455784275402809122, 0.496989460230171153861, 1.04174252488542151681, 0.373911027265361256927], abs=1e-9
-    )
-    assert y[4:] == pytest.approx(
-        [-0.0770583684040972357970, 0.00744686658723778553466, 0.0175568157537232222276, 0.770341043779251976443],
-        abs=1e-8,
-    )
+    y = solve_ivp(rate, (0.0, 3.0), start, method="DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
+    assert y[:4] == pytest.approx(CAR, abs=1e-9) and y[4:] == pytest.approx(CAR_SPEED, abs=1e-8)
     # The published distance row is |p|^2 - L^2, ours a half of it over L = 1.
     lam = f(y[:4], y[4:], none, 3.0)[1]
     assert lam == pytest.approx([-0.00473688659084893324729, 2.0 * -0.00110468033125734368808], abs=1e-9)
+
+
+def test_car_axis_by_steps():
+    """The same by the steps of `simulate` with order 5, which keep a constraint that depends on time."""
+    q, v = [0.0, 0.5, 1.0, 0.5, 1.0, 0.0], [-0.5, 0.0, -0.5, 0.0, 0.0, 1.0]
+    run = kt.simulate(car_axis(False), q, v, duration=3.0, dt=1e-3, integrator="dp54")
+    assert run.q[-1, :4] == pytest.approx(CAR, abs=5e-10) and run.v[-1, :4] == pytest.approx(CAR_SPEED, abs=1e-7)
 
 
 # A four-bar: inverse and forward dynamics of a closed chain -----------------------------------------------------------
