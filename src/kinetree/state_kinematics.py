@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.errors import ShapeError
-from kinetree.spatial import Columns, FactoredTransform, Matrix3, Motion, Transform, Vector3
+from kinetree.spatial import Columns, FactoredTransform, Matrix3, Motion, Transform, Vector2, Vector3
 
 ORIGIN = (0.0, 0.0, 0.0)
 HERE = Transform.identity()
@@ -213,9 +213,27 @@ class Kinematics:
         """Motion of a point given in a frame, with the frame's axes, relative to another frame."""
         key = frame, reference, *map(id, at)
         if key not in self._relative:
-            moved = HERE if at is ORIGIN else Transform.shift(Vector3(*at))
-            self._relative[key] = self._seen(reference, frame, HERE, moved), at
+            if self.model.algebra.dimension != 6:
+                motion = self._raised(frame, at, reference)
+            else:
+                motion = self._seen(reference, frame, HERE, HERE if at is ORIGIN else Transform.shift(Vector3(*at)))
+            self._relative[key] = motion, at
         return self._relative[key][0]
+
+    def _raised(self, frame: str, at: Sequence, reference: str) -> RelativeMotion:
+        """The same of a planar model, in the coordinates of the spatial frames."""
+        P, S = (self.model.frame(name) for name in (reference, frame))
+        place, algebra = S.axes @ Vector3(*at), self.model.algebra
+        here, there = algebra.Transform.identity(), algebra.Transform.shift(Vector2(place.x, place.y))
+        motion = self._seen(reference, frame, here, there)
+
+        def turned(m):
+            return Motion(S.axes.inverse_apply(m.spatial().angular), S.axes.inverse_apply(m.spatial().linear))
+
+        r = P.axes.inverse_apply(Vector3(motion.X.r.x, motion.X.r.y, S.height + place.z - P.height))
+        X = Transform.of(S.axes.T @ motion.X.spatial().E @ P.axes, r)
+        columns = {k: turned(column) for k, column in motion.columns.items()}
+        return RelativeMotion(X, columns, turned(motion.velocity), turned(motion.bias))
 
     def _seen(self, predecessor, successor, X_P, X_S) -> RelativeMotion:
         P, S = (self.model.frame(name) for name in (predecessor, successor))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, UnsupportedError
 from kinetree.joints.dual import Dual, Partials, rate_of, vanishes
 from kinetree.spatial import Matrix3, Vector3
 from kinetree.state_kinematics import ORIGIN, Kinematics
@@ -71,6 +71,8 @@ class Leaves:
         for name in bodies or ():
             self._check("frame", name)
         model = self._kin.model
+        if model.algebra.dimension != 6:
+            raise UnsupportedError(f"{self._law}: planar models have no center of mass in space; use the spatial model")
         chosen = tuple(model.outward() if bodies is None else sorted({self._kin.body(name) for name in bodies}))
         return Vector3(*self._leaf(("center of mass", chosen), lambda: _CenterOfMass(self._kin, chosen)))
 

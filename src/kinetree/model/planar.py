@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kinetree.constraints import LoopJoint
+from kinetree.constraints import Constraint, LoopJoint, PositionConstraint
 from kinetree.constraints.planar_loop_joint import PlanarLoopJoint
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.joints.contract import Joint, SameCoordinates, of_the_joint
@@ -235,12 +235,13 @@ class PlanarModel(Model):
         axes = [_rotation(axes_across(normal)) for normal in plane.normals]  # from each body's coordinates
         before = [_rotation(axes_across(normal)) for normal in plane.before]
         joints = [PlanarJoint(model.joints[i], before[i], axes[i]) for i in model.outward()]
-        frames, frame_axes = [], []
+        frames, frame_axes, kin = [], [], Kinematics(model, model.neutral().tolist())
         for frame in model.frames:
             E = np.array(frame.X_FB.E.matrix.rows, dtype=float)
             normal = plane.normals[frame.body]
             R = axes[frame.body] if frame.is_identity else _rotation(axes_across(E @ normal))
-            frames.append(PlanarFrame(frame.name, frame.body, _in_plane(R, frame.X_FB, axes[frame.body])))
+            height = _clean_height((axes[0] @ kin.point(frame.name)).z)
+            frames.append(PlanarFrame(frame.name, frame.body, _in_plane(R, frame.X_FB, axes[frame.body]), R, height))
             frame_axes.append(read_only(np.array(R.matrix.rows, dtype=float)))
         self._set(
             spatial=model,
@@ -322,11 +323,17 @@ class PlanarModel(Model):
         return f"<PlanarModel {self.name!r}: {self.nb - 1} moving bodies, nq={self.nq}, nv={self.nv}>"
 
 
-def _loops(model: Model, plane: Plane, frame_axes: Sequence[np.ndarray]) -> Iterator[PlanarLoopJoint]:
-    """The loop joints in the plane; ModelError for other constraints of frames, and for joints that leave it."""
+def _loops(model: Model, plane: Plane, frame_axes: Sequence[np.ndarray]) -> Iterator[Constraint]:
+    """The constraints of frames, loop joints those in the plane; ModelError for joints that leave it, and rows by hand.
+
+    Laws over leaves stay as they are: `Kinematics.point_motion` is that in space.
+    """
     numbers, kin = {frame.name: k for k, frame in enumerate(model.frames)}, Kinematics(model, model.neutral().tolist())
     for c in model.constraints:
         if not c.frames:
+            continue
+        if isinstance(c, PositionConstraint):
+            yield c
             continue
         if not isinstance(c, LoopJoint):
             raise ModelError(
@@ -339,8 +346,12 @@ def _loops(model: Model, plane: Plane, frame_axes: Sequence[np.ndarray]) -> Iter
             sides.append((own, _in_plane(own, X, axes)))
         (before, X_P), (after, X_S) = sides
         height = float((before @ kin.relative(c.predecessor, c.successor, c.X_P, c.X_S).X.r).z)
-        loop = PlanarLoopJoint(c, X_P, X_S, before, after, height if abs(height) > _SAME else 0.0)
+        loop = PlanarLoopJoint(c, X_P, X_S, before, after, _clean_height(height))
         yield replace(loop, kept=_rows_in_plane(model, loop))
+
+
+def _clean_height(height) -> float:
+    return float(height) if abs(height) > _SAME else 0.0
 
 
 def _rows_in_plane(model: Model, loop: PlanarLoopJoint) -> tuple[int, ...]:
@@ -436,11 +447,17 @@ class PlanarFrame:
     body : int
     X_FB : PlanarTransform
         From body to frame coordinates.
+    axes : Rotation
+        From the coordinates of the spatial frame to axes whose first two are in the plane.
+    height : float
+        Of its origin over that of the world along the normal, constant [m].
     """
 
     name: str
     body: int
     X_FB: PlanarTransform = field(repr=False)
+    axes: Rotation = field(repr=False)
+    height: float = field(repr=False)
 
     @property
     def R_BF(self) -> np.ndarray:
