@@ -11,7 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error
 from kinetree.constraints import Constraint, LoopJoint
-from kinetree.errors import ConstraintError, UnsupportedError
+from kinetree.errors import ConstraintError
 from kinetree.joints import Cylindrical, Revolute, Spherical
 from tests.compiler.test_c_source import GCC, run_harness
 from tests.surgery.test_pinocchio import both, bridge
@@ -144,8 +144,6 @@ def test_rows_of_a_users_own_are_kept_by_the_same_steps(integrator):
     rolled = kt.rollout(model, run.q[0], run.v[0], None, 1e-3, steps=500)
     assert np.abs(rolled.q.sum(axis=1)).max() < 1e-13
     assert rolled.q[-1] == pytest.approx(run.q[-1], abs=1e-3 if integrator == "bdf2" else 1e-11)
-    with pytest.raises(UnsupportedError, match="add up of"):
-        kt.simulate(model, run.q[0], duration=0.01, integrator="variational")
 
 
 @pytest.mark.sweep
@@ -162,12 +160,6 @@ def test_cassie_falls_with_its_six_loops_closed():
     heights = kt.center_of_mass(model, run.q)[:, 2]
     assert heights[0] - heights[-1] == pytest.approx(0.5 * G * 0.02**2, rel=1e-6)
     assert np.ptp(run.energy) < 1e-9 * np.ptp(run.potential_energy)
-
-
-def test_steps_that_do_not_keep_loops_closed_refuse_them():
-    """Variational steps, by the loop's name."""
-    with pytest.raises(UnsupportedError, match="closure"):
-        kt.simulate(rhombus(), [1.2, -1.2, 1.2 - np.pi], duration=0.01, integrator="variational")
 
 
 @pytest.mark.skipif(GCC is None, reason="no C compiler")

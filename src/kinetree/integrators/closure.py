@@ -96,7 +96,8 @@ def closed_by(model, closure, method, who: str):
     for name in ways:
         if name not in left:
             raise unknown_name("loop", name, left, f"model {model.name!r}")
-    if getattr(method, "keeps_loops", False) and any(way != PROJECTION for way in ways.values()):
+    itself = getattr(method, "keeps_loops", False) or getattr(method, "closes_loops", False)
+    if itself and any(way != PROJECTION for way in ways.values()):
         raise SimulationError(
             f"{who}: integrator {method.name!r} closes loops by the equations of its steps, so it takes no other "
             f"closure than {PROJECTION!r}.",

@@ -19,20 +19,23 @@ import math
 import numpy as np
 
 from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
+from kinetree.algorithms.constrained import equality_rows, remaining_rows
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, rnea_derivatives, summed
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.matrices import transposed
 from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.projection import has_loops, position_errors
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
 from kinetree.integrators import implicit
-from kinetree.integrators.implicit_midpoint import KINKED, UNSOLVED
+from kinetree.integrators.implicit_midpoint import KINKED, LOOPED, UNSOLVED
 from kinetree.integrators.kernels import finished, part
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial import Columns
 from kinetree.spatial.scalar import is_zero, where
+from kinetree.state_kinematics import Kinematics
 
 
 class Variational:
@@ -56,17 +59,20 @@ class Variational:
     Source: Marsden, West (2001), "Discrete mechanics and variational integrators", sections 1.3, 2.3 and 3.2; on groups
     Bou-Rabee, Marsden (2009), "Hamilton-Pontryagin integrators on Lie groups". Position-momentum form. The equations
     are solved to rounding in `simulate`; the rollout takes `variational_step`, a fixed number of corrections.
+    Loops by RATTLE (Hairer, Lubich, Wanner 2006, section VII.1.4): positions are closed by impulses at the beginning of
+    the step, momenta by impulses at its end, which is symplectic on the closed positions.
     """
 
     name = "variational"
     algorithm = "variational_step"  # the step under constant forces, for rollouts
     order = 2
+    closes_loops = True
 
     def __init__(self, system) -> None:
         _refuse(system.model)
         self._system, self.iterations = system, 0
         self._momentum = system.function(MOMENTUM, checks=False)
-        self._update = system.function(VARIATIONAL_UPDATE, checks=False)
+        self._update = system.function(CLOSED_UPDATE if system.has_loops else VARIATIONAL_UPDATE, checks=False)
         self._end = system.function(VARIATIONAL_END, checks=False)
         self._h, self._h_array = None, None
 
@@ -80,11 +86,11 @@ class Variational:
         p, M = self._momentum(q, v)
         u, before, previous = v, v, math.inf
         for n in range(MOST):
-            u_next, change, r = self._update(q, u, p, M, forces, step, before, *wrenches)
+            u_next, change, r, *p_end = self._update(q, u, p, M, forces, step, before, *wrenches)
             change = float(change)
             self.iterations += 1
             if change <= EXACT or (change <= ENOUGH and change >= 0.5 * previous):
-                return self._end(q, u_next, p, step)
+                return self._end(q, u_next, p_end[0] if p_end else p, step)
             if not math.isfinite(change) or n + 1 == MOST:
                 break
             previous, before, u = change, u, u_next
@@ -93,7 +99,9 @@ class Variational:
 
 def _refuse(model) -> None:
     """Raise an error for models with terms that this Lagrangian leaves out."""
+    free = next((c for c in remaining_rows(model) if not all(c.position_level(model))), None)
     what = "gears" if model.geared else "joints that depend on time" if model.time_dependent else None
+    what = what or (f"constraints of velocities such as the {free}" if free is not None else None)
     if what:
         raise UnsupportedError(
             f"the variational integrator does not support {what}, which model {model.name!r} has; "
@@ -205,23 +213,58 @@ def variational_residual(model, q, u, p, tau, h, f_ext=None):
 
 
 def _corrected(model, matrix, q, u, p, tau, h, stuck=None, f_ext=None):
+    """u after one correction, its change as a fraction of the speed, the residual, and the momenta with impulses.
+
+    Loops are closed at the end, ``phi(q exp(h u)) = 0``, by impulses ``K(q)^T mu`` at the beginning (RATTLE); those at
+    the end are the projection of its velocities.
+    """
     r = variational_residual(model, q, u, p, tau, h, f_ext)
     excess = [0.0] * model.nv
     if stuck is not None:
         excess = implicit.sticking(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
-    change = matrix.solve([x + 0.5 * h * y for x, y in zip(r, excess, strict=True)])
+    total = [x + 0.5 * h * y for x, y in zip(r, excess, strict=True)]
+    if not has_loops(model):
+        change = matrix.solve(total)
+    else:
+        start, push, pull, errors = _rows(model, q, u, h)
+        change, mu = matrix.constrained(total, push, pull, errors)
+        for row, x in zip(start, mu, strict=True):
+            p = [p_k - row.get(k, 0.0) * x for k, p_k in enumerate(p)]
     u = [x - dx for x, dx in zip(u, change, strict=True)]
-    return u, implicit.relative_change(change, u), r
+    return u, implicit.relative_change(change, u), r, p
+
+
+def _rows(model, q, u, h):
+    """Rows of loops at both ends of the step: those of impulses at its start, their effect in the residual, the slopes
+    of the errors of position at its end divided by h, and these errors."""
+    move = [h * u_k for u_k in u]
+    Q, middle = integrate(model, q, move), Middle(model, q, u, h)
+    numbers, start, _ = equality_rows(model, Kinematics(model, q), {})
+    _, end, _ = equality_rows(model, Kinematics(model, Q), {})
+    push = []
+    for row in start:
+        k0 = [row.get(k, 0.0) for k in range(model.nv)]
+        turned = middle.forward(middle.from_start(k0))
+        push.append({k: 0.5 * (x + y) for k, (x, y) in enumerate(zip(k0, turned, strict=True))})
+    pull = implicit.times_tangent(model, [[row.get(k, 0.0) for k in range(model.nv)] for row in end], move)
+    errors = [x / h for x in position_errors(model, numbers, Q)]
+    return start, push, [dict(enumerate(row)) for row in pull], errors
 
 
 def _update(model, q, u, p, M, tau, h, before, f_ext=None):
+    stuck = implicit.reversals(before, u)
+    matrix = variational_matrix(model, q, u, M, h, variational_slopes(model, q, u, h, f_ext), stuck)
+    return _corrected(model, matrix, q, u, p, tau, h, stuck, f_ext)[:3]
+
+
+def _closed_update(model, q, u, p, M, tau, h, before, f_ext=None):
     stuck = implicit.reversals(before, u)
     matrix = variational_matrix(model, q, u, M, h, variational_slopes(model, q, u, h, f_ext), stuck)
     return _corrected(model, matrix, q, u, p, tau, h, stuck, f_ext)
 
 
 def _momentum(model, q, v):
-    refuse_unsupported(model, "aba")
+    refuse_unsupported(model, "aba", computed=remaining_rows(model))
     return legendre(model, q, v)[0], crba(model, q)
 
 
@@ -263,15 +306,15 @@ def variational_step(model, q, v, tau, dt, f_ext=None):
     _refuse(model)
     p, M = _momentum(model, q, v)
     u, before, kinks, stuck = list(v), v, implicit.has_kinks(model), None
-    for n in range(2 + (KINKED if kinks else 6)):
+    for n in range(2 + (KINKED if kinks else 6) + (LOOPED if has_loops(model) else 0)):
         if kinks:
             stuck, before = implicit.reversals(before, u), u
         if n < 2:
             slopes = variational_slopes(model, q, u, dt, f_ext)
         if n < 2 or kinks:
             matrix = variational_matrix(model, q, u, M, dt, slopes, stuck)
-        u, change, _ = _corrected(model, matrix, q, u, p, tau, dt, stuck, f_ext)
-    q_next, v_next = _end(model, q, u, p, dt)
+        u, change, _, p_end = _corrected(model, matrix, q, u, p, tau, dt, stuck, f_ext)
+    q_next, v_next = _end(model, q, u, p_end, dt)
     return q_next, [where(change < UNSOLVED, x, float("inf")) for x in v_next]
 
 
@@ -279,5 +322,9 @@ MOMENTUM = part("variational_momentum", _momentum, "q[nq] v[nv]", "p[nv] M[nv,nv
 VARIATIONAL_UPDATE = part(
     "variational_update", _update, "q[nq] u[nv] p[nv] M[nv,nv] tau[nv] h before[nv]", "u_next[nv] change r[nv]",
     "f_ext[nb,6]",
+)  # fmt: skip
+CLOSED_UPDATE = part(
+    "variational_closed_update", _closed_update, "q[nq] u[nv] p[nv] M[nv,nv] tau[nv] h before[nv]",
+    "u_next[nv] change r[nv] p_end[nv]", "f_ext[nb,6]",
 )  # fmt: skip
 VARIATIONAL_END = part("variational_end", _end, "q[nq] u[nv] p[nv] h", "q_next[nq] v_next[nv]")
