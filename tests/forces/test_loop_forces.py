@@ -113,6 +113,18 @@ def test_a_run_keeps_its_energy_balance(start):
     assert np.abs(balance.remainder).max() < 2e-3 * balance.scale
 
 
+def test_rollouts_and_verification_take_them(start):
+    """Rollouts make the steps of simulate; the independent methods of verify agree on energies, slopes and dynamics."""
+    model = four_bar(stiffness=2.0, spring_reference=-1.0, damping=0.05)
+    q, v = kt.assemble(model, start, v=[1.0, 0.0, 0.0])
+    for integrator in ("rk4", "semi_implicit"):
+        run = kt.simulate(model, q, v, duration=0.02, dt=1e-3, integrator=integrator)
+        rolled = kt.rollout(model, q, v, np.zeros((20, 3)), 1e-3, integrator=integrator)
+        np.testing.assert_allclose(rolled.q[-1], run.q[-1], atol=1e-12)
+    found = kt.verify(model, states=2, fast=True)
+    assert "all agree" in str(found), str(found)
+
+
 def test_limits_of_a_loop_joint_get_stops(start):
     """Outside a limit without a stop is an error; simulations add stops, whose energy is explained."""
     q_C = four_bar(stiffness=1.0).loop_forces[0]
@@ -209,7 +221,7 @@ def test_invalid_forces_in_loops_are_named():
         ("damping is -1.0, expected a finite number", Revolute(), {"damping": -1.0}),
         ("stiffness is nan", Revolute(), {"stiffness": np.nan}),
         ("lower 2 is above upper 1", Revolute(), {"lower": 2.0, "upper": 1.0}),
-        ("both on body 'lower', expected two bodies", Revolute(), {"predecessor": "lower"}),
+        ("both on body 'lower', open by 1 m or rad, expected two", Revolute(), {"predecessor": "lower"}),
     ):
         with pytest.raises(ModelError, match=match):
             closed(joint, **data)

@@ -146,7 +146,7 @@ WRONG = [
     (LOOPS.replace("3.0", "1" + "0" * 400), 9, "stiffness is 1", "finite"),
     (LOOPS.replace("3.0", "-3.0"), 2, "stiffness is -3.0, expected a finite number, not negative", ""),
     (LOOPS.replace("{ xyz = [1, 0, 0] }", "{ xzy = [1, 0, 0] }"), 8, "expected { xyz", ""),
-    (LOOPS.replace('"world"', '"rocker"'), 2, "both on body 'rocker', expected two bodies", ""),
+    (LOOPS.replace('"world"', '"crank"').replace('"tip"', '"crank"'), 2, "both on body 'crank', open by 1 m", ""),
     (LOOPS + LOOPS, 11, "two constraints are named 'closure'", "rename"),
     (LOOPS + '[[coupling]]\njoints = ["to_crank", "rocker"]\nratios = [1, 2]', 10, "no joint 'rocker'", "to_rocker"),
     (LOOPS + '[[coupling]]\njoints = ["to_crank", "to_rocker"]\nratios = [1]', 10, "2 numbers that are not zero", ""),
@@ -210,3 +210,15 @@ def test_merged_and_floating_robots(files):
     with kt.interpreted():
         held = floating.replace(constraints=(loops,))
         assert held.independent_rows() and np.isfinite(constraint_error(held, held.neutral().tolist())).all()
+
+
+def test_loops_between_welded_links(files):
+    """Closed ones are left out with a note, open ones are errors with their gap, wherever the bodies are merged."""
+    path = files / "bar.loops.toml"
+    path.write_text(LOOPS.replace('"world"', '"rocker"').replace("revolute", "fixed").replace("axis = [0, 1, 0]\n", "")
+                    .replace("stiffness = 3.0\n", ""))  # fmt: skip
+    model = kt.load(files / "bar.urdf")
+    assert model.nc == 0 and "is between parts of one body, which fixed joints connect: left out" in str(model.report)
+    path.write_text(path.read_text().replace("[1, 0, 0]", "[1.5, 0, 0]"))
+    with pytest.raises(FileFormatError, match=r"bar.loops.toml:2: .*and it is open by 0.5 m or rad"):
+        kt.load(files / "bar.urdf")

@@ -170,3 +170,10 @@ def test_constraints_of_users_become_equalities():
     with pytest.raises(kt.errors.UnsupportedError, match="prescribed motion"):
         kt.io.to_mjcf(moved)
     assert kt.load(kt.io.to_mjcf(moved, unsupported="drop")).nc == 0
+
+
+def test_equalities_between_parts_of_one_body_are_left_out():
+    """A weld of two static bodies, or of sites of one body, has no effect, and is noted."""
+    text = equality('<connect name="own" site1="sb" site2="side"/>')
+    model = load_mjcf(text)
+    assert model.nc == 0 and not model.loops and "'own' is between parts of one body" in str(model.report)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.constraints import Constraint
+from kinetree.constraints import Constraint, LoopJoint
 from kinetree.errors import ModelError, TopologyError, unknown_name
 from kinetree.forces.registry import PARAMETERS
 from kinetree.joints import Joint
 from kinetree.model.gears import placed_gears
+from kinetree.model.loop_joints import CLOSED, misfit
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame, Geometry, pose_of_transform
 from kinetree.model.topology import regular_order
@@ -89,6 +90,7 @@ class Assembly:
                 raise unknown_name("body", on, self.host, f"model {builder.name!r} (frame {name!r})")
             host, X = self.host[on]
             frames.append(Frame(name, self.number[host], *pose_of_transform(X_FB @ X)))
+        equipment = replace(builder.equipment, loops=tuple(self._loops()))  # which adds to the report
         hosts = [self.host[body.parent] for body in kept]
         number = {body.joint_name: i for i, body in enumerate(kept, start=1)}
         return Model(
@@ -105,7 +107,7 @@ class Assembly:
             forces=builder._forces,
             **placed_gears(builder, number, self.welded, self.host, self.number),
             geometry=geometry,
-            equipment=builder.equipment,
+            equipment=equipment,
             report=builder.report,
             source=builder.source,
             source_options=builder.source_options,
@@ -113,6 +115,31 @@ class Assembly:
             accept_impossible_inertia=builder.accept_impossible_inertia,
             **{what: self._gathered(what, kept) for what in JOINT_DATA},
         )
+
+    def _loops(self) -> Iterator[LoopJoint]:
+        """The loop joints, but for closed ones between parts of one body, which fixed joints connect."""
+        for loop in self.builder.equipment.loops:
+            ends = [self._place(name) for name in loop.frames]
+            if not loop.has_rows or None in ends or ends[0][1] != ends[1][1] or ends[0][0] == ends[1][0]:
+                yield loop
+                continue
+            gap = misfit(loop, *(X for *_, X in ends))
+            between = f"{loop} is between parts of one body, since fixed joints connect them"
+            if gap > CLOSED:
+                raise ModelError(
+                    f"model {self.builder.name!r}: {between}, and it is open by {gap:.3g} m or rad. Take it out, or "
+                    "give one of them a joint that moves",
+                    loop=loop.name,
+                )
+            self.builder.note("info", str(loop), "is between parts of one body, which fixed joints connect: left out")
+
+    def _place(self, frame: str) -> tuple[str, str, Transform] | None:
+        """The body that carries a frame, the one that it is merged into, and the transform from there."""
+        on, X_FB = self.builder._frames.get(frame, (frame, Transform.identity()))
+        if on not in self.host:
+            return None
+        host, X = self.host[on]
+        return on, host, X_FB @ X
 
     def _gathered(self, what: str, kept: Sequence[AddedBody]) -> Mapping[str, np.ndarray]:
         return {body.joint_name: body.data[what] for body in kept if what in body.data}

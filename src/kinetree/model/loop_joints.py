@@ -15,6 +15,7 @@ from kinetree.forces.registry import PARAMETERS
 from kinetree.joints import Joint
 from kinetree.spatial import Transform
 
+CLOSED = 1e-6  # [m or rad]
 DATA = (*PARAMETERS, "lower", "upper")  # of loop joints of one freedom
 
 
@@ -65,6 +66,19 @@ def without_forces(loop: LoopJoint) -> LoopJoint:
     return dataclasses.replace(loop, **{what: defaults[what].default for what in PARAMETERS})
 
 
+def misfit(loop: LoopJoint, X_P: Transform, X_S: Transform) -> float:
+    """The error of position of a loop joint between two frames of one body [m or rad].
+
+    Parameters
+    ----------
+    loop : LoopJoint
+    X_P, X_S : Transform
+        From the body to the predecessor's and to the successor's frame.
+    """
+    X = loop.X_S @ X_S @ (loop.X_P @ X_P).inverse()
+    return max((abs(float(x)) for x in loop.joint.implicit(X)[0]), default=0.0)
+
+
 def check_loops(model) -> None:
     """Every active loop joint connects two bodies, and has valid data.
 
@@ -76,9 +90,10 @@ def check_loops(model) -> None:
         where = f"model {model.name!r}, loop joint {name!r}"
         P, S = model.frame(loop.predecessor), model.frame(loop.successor)
         if P.body == S.body:
+            gap = f", open by {misfit(loop, P.X_FB, S.X_FB):.3g} m or rad" if loop.has_rows else ""
             raise ModelError(
-                f"{where}: frames {P.name!r} and {S.name!r} are both on body {model.body_names[P.body]!r}, expected "
-                "two bodies. A loop joint closes a chain of joints between two bodies; name the frame of another one",
+                f"{where}: frames {P.name!r} and {S.name!r} are both on body {model.body_names[P.body]!r}{gap}, "
+                "expected two bodies. A loop joint closes a chain of joints between two bodies; name the frame of another one",
                 loop=name,
             )
         given = [what for what in DATA if getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default]

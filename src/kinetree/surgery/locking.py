@@ -10,11 +10,10 @@ import numpy as np
 from kinetree.arguments import a_model, checked, some_names
 from kinetree.errors import CouplingError
 from kinetree.model import Model
+from kinetree.model.loop_joints import CLOSED, misfit
 from kinetree.surgery.locked_equipment import locked_equipment
 from kinetree.surgery.model_editor import ModelEditor, as_mapping
 from kinetree.surgery.position import CONSISTENT, joint_position
-
-CLOSED = 1e-6  # [m or rad]
 
 
 @checked(model=a_model, joints=some_names)
@@ -150,7 +149,7 @@ def _leave_out_rigid_loops(editor: ModelEditor) -> None:
             left.append(loop)
             continue
         P, S = (editor.pose_of(name) for name in (loop.predecessor, loop.successor))
-        gap = max(map(abs, loop.joint.implicit(loop.X_S @ S @ (loop.X_P @ P).inverse())[0]), default=0.0)
+        gap = misfit(loop, P, S)
         level, state = ("info", "closed") if gap < CLOSED else ("warning", f"open by {gap:.3g} m or rad")
         editor.note(level, "lock", f"{loop} now connects two frames of one body, {state}: left out")
     editor.equipment = replace(editor.equipment, loops=tuple(left))

@@ -122,7 +122,9 @@ def _equalities(
         kind, at = int(mj.eq_type[e]), ("equality", name)
         active = bool(mj.eq_active0[e]) and physics.equalities
         common = {"softness": equipment.Softness(_floats(mj.eq_solref[e]), _floats(mj.eq_solimp[e])), "active": active}
-        if kind in (_CONNECT, _WELD):
+        if kind in (_CONNECT, _WELD) and _on_one_body(mj, e):
+            notes.info(at, f"equality '{name}' is between parts of one body, without effect: left out")
+        elif kind in (_CONNECT, _WELD):
             yield _loop(place, e, name, common)
             if kind == _WELD and mj.eq_data[e, 10] not in (0.0, 1.0):
                 scale = f"torquescale {mj.eq_data[e, 10]:g}"
@@ -148,6 +150,16 @@ def _equalities(
             notes.unsupported(at, f"equality '{name}' of kind '{what}'")
         else:
             notes.info(at, f"equality '{name}' is of a kind that a model does not hold, and switched off: left out")
+
+
+def _on_one_body(mj, e: int) -> bool:
+    """Whether nothing moves between the ends of an equality of points."""
+    import mujoco
+
+    ends = [int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])]
+    if mj.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
+        ends = [int(mj.site_bodyid[k]) for k in ends]
+    return mj.body_weldid[ends[0]] == mj.body_weldid[ends[1]]
 
 
 def _loop(place: Layout, e: int, name: str, common: dict) -> equipment.LoopJoint:
