@@ -93,7 +93,7 @@ def check_loops(model) -> None:
             gap = f", open by {misfit(loop, P.X_FB, S.X_FB):.3g} m or rad" if loop.has_rows else ""
             raise ModelError(
                 f"{where}: frames {P.name!r} and {S.name!r} are both on body {model.body_names[P.body]!r}{gap}, "
-                "expected two bodies. A loop joint closes a chain of joints between two bodies; name the frame of another one",
+                "expected two bodies. A loop joint closes a chain of joints between two bodies; name another frame",
                 loop=name,
             )
         given = [what for what in DATA if getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default]
