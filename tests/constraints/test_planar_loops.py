@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,17 @@ def test_the_coordinate_of_a_planar_loop_joint_is_the_spatial_one():
             kin = kt.constraints.Kinematics(m, q.tolist(), v.tolist())
             found.append([kin.coordinate("loop"), kin.rate("loop"), *(kin.row("loop").get(k, 0.0) for k in range(3))])
         assert found[0] == pytest.approx(found[1], abs=1e-13)
+
+
+def test_springs_dampers_and_friction_in_planar_loop_joints():
+    """Joint forces and a motion of half a second are those of the spatial model."""
+    bar = kt.models.four_bar()
+    model = bar.replace(constraints=[replace(bar.loops[0], stiffness=5.0, damping=0.3, spring_reference=0.2)])
+    q, v = kt.assemble(model, model.keyframe("initial")[0], fixed="crank", v=[1.0, 0.0, 0.0])
+    flat = model.planar()
+    assert kt.dynamics.passive_joint_forces(flat, q, v) == pytest.approx(kt.dynamics.passive_joint_forces(model, q, v))
+    assert np.abs(kt.dynamics.passive_joint_forces(flat, q, v)).max() > 0.1
+    runs = [kt.simulate(each, q, v, duration=0.5, dt=0.01) for each in (model, flat)]
+    assert runs[1].q == pytest.approx(runs[0].q, abs=1e-12) and runs[1].energy == pytest.approx(
+        runs[0].energy, abs=1e-9
+    )

@@ -287,7 +287,7 @@ def _joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:
         values = iter(law.leaves.outer([k for _, ids in forces for k in ids], kin))
         for leaf, ids in forces:
             leaf.push(kin, [next(values) for _ in ids], wrenches, tau)
-    if all(wrench.angular.is_zero and wrench.linear.is_zero for wrench in wrenches[1:]):
+    if all(is_zero(x) for wrench in wrenches[1:] for x in wrench):
         return tau
     return plus(tau, transposed_product(model, kin.q, kin.X_0, wrenches))
 

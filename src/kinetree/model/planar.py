@@ -224,11 +224,12 @@ class PlanarModel(Model):
     __slots__ = ("spatial", "_axes")
 
     def __init__(self, model: Model) -> None:
-        if model.laws:
-            raise ModelError(
-                f"model {model.name!r} has force element {model.laws[0].name!r}, whose law is over vectors of "
-                "space; planar models have forces of joints alone. Use the spatial model"
-            )
+        for law in model.laws:
+            if law.frames:
+                raise ModelError(
+                    f"model {model.name!r} has force element {law.name!r}, whose law is over vectors of space; planar "
+                    "models have forces of joints alone. Use the spatial model"
+                )
         plane = plane_of(model)
         names = [name for cls in (Tree, Model) for name in cls.__slots__ if name not in _OWN]
         self._set(**{name: getattr(model, name) for name in names})
