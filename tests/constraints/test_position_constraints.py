@@ -20,6 +20,7 @@ from kinetree.constraints import (
     PolynomialCoupling,
     PositionConstraint,
     Pulley,
+    RollingWheel,
     TendonLength,
     ViaPoint,
 )
@@ -343,3 +344,29 @@ def test_constraints_of_many_bodies():
     at = kt.pose(tree, q, frame="body2")[0] @ np.array([*tree.I[2].com]) + kt.pose(tree, q, frame="body2")[1]
     expected = point[3:] + np.cross(point[:3].T, at).T
     assert np.array(constraint_jacobian(one, q.tolist()), float) == pytest.approx(expected[:2], abs=1e-12)
+
+
+def test_a_batch_may_vary_lengths_and_placements():
+    """Each state with a rod of its own length and place, a wheel of its own radius: one kernel, as single models."""
+    b = kt.ModelBuilder("rods")
+    b.add_body("arm", joint=kt.joints.Revolute((0, 1, 0)), mass=1.0, com=(0.4, 0, 0), inertia=np.eye(3) * 0.1)
+    b.add_body("cart", joint=kt.joints.Prismatic((1, 0, 0)), mass=2.0, inertia=np.eye(3))
+    wheel = {"mass": 0.5, "inertia": np.eye(3) * 0.01, "placement": ((0, 0, 0.2), (0, 0, 0))}
+    b.add_body("wheel", "cart", kt.joints.Revolute((0, 1, 0)), **wheel)
+    tree = b.build()
+
+    def closed_by(length, reach, radius):
+        rod = Distance("arm", "cart", length, (reach, 0, 0), (0.1, 0, 0), name="rod")
+        return tree.with_constraints(rod, RollingWheel("wheel", radius, (0, 1, 0), name="rolling"))
+
+    f = kt.compile(closed_by(0.8, 0.7, 0.2), "forward_dynamics", checks=False)
+    angles, lengths = np.linspace(0.3, 1.1, 5), np.linspace(0.7, 1.0, 5)
+    reaches, radii = np.linspace(0.5, 0.8, 5), np.linspace(0.1, 0.3, 5)
+    end = np.array([reaches * np.cos(angles), -reaches * np.sin(angles)])
+    q = np.stack([angles, end[0] + np.sqrt(lengths**2 - end[1] ** 2) - 0.1, 0 * angles], axis=-1)
+    varied = f.with_parameters({"rod.length": lengths, "rod.at_P.0": reaches, "rolling.radius": radii})
+    found = varied(q, np.zeros((5, 3)), np.tile([1.0, 2.0, 3.0], (5, 1)))
+    for n, a in enumerate(found):
+        model = closed_by(float(lengths[n]), float(reaches[n]), float(radii[n]))
+        assert a == pytest.approx(kt.forward_dynamics(model, q[n], np.zeros(3), [1.0, 2.0, 3.0]), rel=1e-10)
+    assert np.ptp(found, axis=0).min() > 0.1
