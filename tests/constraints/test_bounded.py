@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms import bounded_rows
-from kinetree.constraints import Coupling, HardLimits, Lock, LoopJoint, StickingFriction
+from kinetree.constraints import Coupling, HardLimits, Lock, StickingFriction
 from kinetree.constraints.row_law import RowLaw
 from kinetree.errors import ConstraintError, UnsupportedError
 from kinetree.integrators.complementarity import boxed_impulses
@@ -159,15 +159,6 @@ def test_a_body_on_its_limit_rests_and_leaves_it():
     with pytest.raises(ConstraintError, match="'lift'.*lower limit"):
         kt.inverse_dynamics(model, [0.0], [0.0], [-1.0])
     assert kt.inverse_dynamics(model, [0.0], [0.0], [0.0])[0] == pytest.approx(2.0 * G)  # held by the actuator
-
-
-def test_bounded_forces_and_loops_are_refused_together():
-    """By name, with what to leave out."""
-    arm = kt.models.double_pendulum().replace(dry_friction=1.0)
-    loop = LoopJoint("loop", kt.joints.Spherical(), "world", "lower")
-    model = arm.with_constraints(loop, StickingFriction())
-    with pytest.raises(UnsupportedError, match="loop joint 'loop'.*Leave one of them out"):
-        kt.compile(model, "forward_dynamics", checks=False)(np.zeros(2), np.zeros(2), np.zeros(2))
 
 
 def test_long_chains_are_refused_before_they_are_compiled():

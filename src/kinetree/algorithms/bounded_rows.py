@@ -104,35 +104,38 @@ def bounded_solution(H, above, factors, f, y, laws: Mapping[int, RowLaw]):
             f"bounded forces (sticking friction, hard limits) of a mechanism with {len(above)} velocities, most of "
             "them in one chain: compiled code would have about a million operations. Steps of kt.simulate find them"
         )
-    rho = {m: _response(factors, above, m) for m in laws}
+    rho = {m: response(factors, above, m) for m in laws}
     force, before = dict.fromkeys(laws, 0.0), None
     scale = {m: absolute(y[m]) for m in laws}
     with collected_pivots():  # parts of H are regular if H is
         for n in range(min(2 + len(laws), EXCHANGES)):
-            guess = {m: _guess(law, y[m], force[m], rho[m] * _variation(n, m)) for m, law in laws.items()}
+            guess = {m: guessed(law, y[m], force[m], rho[m] * variation(n, m)) for m, law in laws.items()}
             y, force = _exchanged(H, above, f, guess)
             before = guess
     unsolved = False
     for m, law in laws.items():
-        now = _guess(law, y[m], force[m], rho[m])
-        error = absolute(now[0] - force[m]) * rho[m]
-        size = absolute(y[m]) + rho[m] * absolute(force[m]) + scale[m]
-        large = error > where(size * (1.0 + 1e-9) > size, CHANGED[0], CHANGED[1]) * size
-        unsolved = unsolved | (large & _differ(before[m], now))
+        now = guessed(law, y[m], force[m], rho[m])
+        unsolved = unsolved | (unsettled(now, y[m], force[m], rho[m], scale[m]) & differ(before[m], now))
     require_regular(where(unsolved, -1.0, 1.0), 1.0)
     for m in laws:
         y[m] = where(unsolved, float("inf"), y[m])
     return y, force
 
 
-def _response(factors, above, m: int):
+def unsettled(now, y, force, rho, scale):
+    """Whether a guess changes the force by more than rounding."""
+    error, size = absolute(now[0] - force) * rho, absolute(y) + rho * absolute(force) + scale
+    return error > where(size * (1.0 + 1e-9) > size, CHANGED[0], CHANGED[1]) * size
+
+
+def response(factors, above, m: int):
     """Entry (m, m) of ``H^-1``."""
     L, D = factors
     x = solve_lower_transpose(L, [float(n == m) for n in range(len(D))], above, unit=True)
     return sum((x_k * x_k / d for x_k, d in zip(x, D, strict=True) if not is_zero(x_k)), start=0.0)
 
 
-def _variation(n: int, m: int) -> float:
+def variation(n: int, m: int) -> float:
     """Factors of ``rho``: 1, and in every other late exchange between 0.01 and 1 without any order.
 
     Strongly coupled rates respond the less to their own forces, the more of the others are held.
@@ -142,7 +145,7 @@ def _variation(n: int, m: int) -> float:
     return 0.01 ** (43758.5453 * sin(12.9898 * n + 78.233 * m) % 1.0)
 
 
-def _guess(law: RowLaw, y, force, rho):
+def guessed(law: RowLaw, y, force, rho):
     """The force, whether the rate is held, and the rate."""
     return law.projected(y - rho * force, rho)
 
@@ -168,7 +171,7 @@ def _exchanged(H, above, f, guess):
     return y, {m: where(held[m], product[m] - f[m], force) for m, (force, _, _) in guess.items()}
 
 
-def _differ(one, other):
+def differ(one, other):
     """Whether two guesses are not the same."""
     (force, held, rate), (other_force, other_held, other_rate) = one, other
     pairs = [[where(a, 1.0, 0.0) for a in (held, other_held)],

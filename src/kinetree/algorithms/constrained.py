@@ -17,7 +17,8 @@ import functools
 from kinetree.algorithms.aba import articulated_accelerations
 from kinetree.algorithms.axes import turns_about_several_axes
 from kinetree.algorithms.base_inertia import base_inertias_unless_deep
-from kinetree.algorithms.bounded_rows import bounded_solution, column_laws, row_laws, split_forces
+from kinetree.algorithms.bounded_rows import bounded_solution, column_laws, response, row_laws, split_forces
+from kinetree.algorithms.bounded_rows_in_loops import bounded_forces_in_loops
 from kinetree.algorithms.cluster_choice import clusters_pay
 from kinetree.algorithms.couplings import (
     coupled_rows,
@@ -35,8 +36,7 @@ from kinetree.algorithms.loop_clusters import ClusterSystem
 from kinetree.algorithms.matrices import dot, minus
 from kinetree.algorithms.rnea import bias_forces, outward_pass, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
-from kinetree.errors import UnsupportedError
-from kinetree.spatial.scalar import is_zero
+from kinetree.spatial.scalar import is_zero, where
 from kinetree.state_kinematics import Kinematics
 
 
@@ -107,7 +107,19 @@ def step_velocities(model, q, v, tau, dt, f_ext, diagonal, added=None):
     impulse = [dt * x + dot(row, v) for x, row in zip(force, M, strict=True)]
     kin = Kinematics(model, q, v)
     system = ConstrainedSystem(model, M, kin, {})
-    return system.bounded_accelerations(impulse, [], functools.partial(row_laws, model, kin, dt))[0]
+    k = rest_rates(model, system.numbers, q)
+    return system.bounded_accelerations(impulse, k, functools.partial(row_laws, model, kin, dt))[0]
+
+
+def rest_rates(model, numbers, q) -> list:
+    """``K v`` of velocities that keep rows: zero, but for rows that depend on time."""
+    kin, found, first = Kinematics(model, q), {}, 0
+    for c in model.constraints:
+        count = c.count(model)
+        if any(first <= n < first + count for n in numbers):
+            found |= {first + n: -x for n, x in enumerate(c.rate(kin))}
+        first += count
+    return [found[n] for n in numbers]
 
 
 def stiffened_matrix(model, q, diagonal, added=None):
@@ -243,17 +255,29 @@ class ConstrainedSystem(Factorized):
         if not any(c.row_kind == "box" for c in self.model.constraints):
             return *self.accelerations(f, k), {}
         if self.rows:
-            raise UnsupportedError(
-                f"model {self.model.name!r} has the {remaining_rows(self.model)[0]} and bounded forces, sticking "
-                "friction or hard limits, which are not computed together yet. Leave one of them out of "
-                "model.constraints"
-            )
+            return self._bounded_in_loops([weighted(f, column) for column in self.columns], k, laws)
         f = [weighted(f, column) for column in self.columns]
         y = self.solve(f)
         laws = laws(expanded(self.model, self.columns, y)) if callable(laws) else laws
         laws = column_laws(laws, self.columns)
         y, totals = bounded_solution(self.H, self.above, self.factors, f, y, laws)
         return expanded(self.model, self.columns, y), [], totals
+
+    def _bounded_in_loops(self, f, k, laws) -> tuple[list, list, dict]:
+        y, lam = self._solved(f, k)
+        laws = laws(expanded(self.model, self.columns, y)) if callable(laws) else laws
+        laws = {m: law for m, law in column_laws(laws, self.columns).items() if law.bounds}
+        if not laws:
+            return expanded(self.model, self.columns, y), lam, {}
+        still, n = [0.0] * len(self.rows), range(len(self.columns))
+        rates = {m: self._solved([float(j == m) for j in n], still)[0] for m in laws}
+        W = {m: {j: rate[j] for j in laws} for m, rate in rates.items()}
+        sizes = {m: response(self.factors, self.above, m) for m in laws}
+        forces, held, missed = bounded_forces_in_loops({m: y[m] for m in laws}, W, sizes, laws)
+        y, lam = self._solved([x + forces.get(m, 0.0) for m, x in enumerate(f)], k)
+        for m, (holds, rate) in held.items():
+            y[m] = where(missed, float("inf"), where(holds, rate, y[m]))
+        return expanded(self.model, self.columns, y), lam, forces
 
     def _solved(self, f, k) -> tuple[list, list]:
         if not self.rows:
