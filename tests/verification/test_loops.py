@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms import constrained
+from kinetree.algorithms import constrained, constrained_derivatives
 from kinetree.constraints import Distance, LoopJoint
 from kinetree.joints import Revolute, Spherical
-from kinetree.verification import loop_checks
+from kinetree.verification import loop_checks, loop_derivative_checks
 from kinetree.verification.states import States
 from kinetree.verification.verify import all_checks
 
@@ -23,7 +23,7 @@ QUANTITIES = ("constraints", "accelerations, constrained", "constraint forces")
 def found(model, states=3, seed=0):
     """The rows about constraints."""
     s = States(model, states, seed, compiled=False)
-    return [check.row(s) for check in loop_checks.checks()]
+    return [check.row(s) for check in (*loop_checks.checks(), *loop_derivative_checks.CHECKS)]
 
 
 def held_by_a_rod():
@@ -56,7 +56,9 @@ def test_sound_mechanisms_pass(name):
     rows = found(model)
     assert all(row.verdict in ("ok", "left out") for row in rows), [str(row) for row in rows if row.verdict == "off"]
     compared = {(row.quantity, row.method) for row in rows if row.verdict == "ok"}
-    assert {quantity for quantity, _ in compared} == set(QUANTITIES)
+    assert {quantity for quantity, _ in compared} >= set(QUANTITIES)
+    differentiated = {quantity for quantity, method in compared if method == "forward_dynamics_derivatives"}
+    assert len(differentiated) == (0 if model.elements else 6)
     assert ("accelerations, constrained", "maximal coordinates") in compared
     kept = next(row for row in rows if row.method == "kept rows")
     left = model.nc - len(model.independent_rows())
@@ -163,6 +165,18 @@ def test_a_wrong_solution_is_noticed(monkeypatch):
     wrong = off()
     assert {"forward_dynamics, auto", "forward_dynamics, crba"} <= wrong
     assert not wrong & {"maximal coordinates", "loop_dynamics, kkt", "loop_dynamics, null_space", "maximal_equation"}
+
+
+def test_a_wrong_derivative_is_noticed(monkeypatch):
+    """A slope of inverse dynamics that is off by 1e-8 of itself."""
+    right = constrained_derivatives.rnea_derivatives
+
+    def slopes(*arguments):
+        dq, *others = right(*arguments)
+        return [[x * (1.0 + 1e-8) for x in row] for row in dq], *others
+
+    monkeypatch.setattr(constrained_derivatives, "rnea_derivatives", slopes)
+    assert off(kt.models.four_bar()) == {"forward_dynamics_derivatives"}
 
 
 def test_rows_left_out_by_mistake_are_noticed():

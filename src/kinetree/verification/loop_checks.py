@@ -228,14 +228,15 @@ def _by_multipliers(s):
 
 
 def _saddle_point(M, G, right, k):
-    """a and ``G^T lambda`` of ``M a = right + G^T lambda``, ``G a = k``, and the sizes of da/dright and da/dk."""
+    """a and ``G^T lambda`` of ``M a = right + G^T lambda``, ``G a = k``, da/dright, da/dk, and dlambda/dk."""
     nv, size = len(M), np.abs(G).max(axis=1, initial=0.0)
     scale = np.where(size > ROUNDING * size.max(initial=0.0), size, np.inf)  # others are zero but for rounding
     matrix = np.block([[M, -G.T], [G / scale[:, None], np.zeros((len(G), len(G)), M.dtype)]])
     found = eliminated(matrix, np.concatenate([right, k / scale]), small=1e-11, least=0.0).g
     inverse, G = np.linalg.inv(M.astype(float)), G.astype(float)
-    Q = inverse @ G.T @ np.linalg.pinv(G @ inverse @ G.T, rcond=RANK, hermitian=True)
-    return found[:nv], G.T @ found[nv:], np.abs(inverse - Q @ G @ inverse), np.abs(Q)
+    A_inverse = np.linalg.pinv(G @ inverse @ G.T, rcond=RANK, hermitian=True)
+    Q = inverse @ G.T @ A_inverse
+    return found[:nv], G.T @ found[nv:], inverse - Q @ G @ inverse, Q, A_inverse
 
 
 def _maximal(s) -> Maximal:
@@ -247,6 +248,17 @@ def _maximal(s) -> Maximal:
         raise LeftOut("the model is too large for a dense matrix of its bodies")
     make = partial(Maximal, s.model, s.plain, s.q, s.v, s.tau + _passive(s), s.f_ext)
     return s.once("maximal", make)
+
+
+def responses(s) -> list[np.ndarray]:
+    """Sizes of a, ``G^T lambda``, and of the responses of a to forces and rows, and of lambda to rows."""
+    return [np.abs(x).astype(float) for x in _by_multipliers(s)]
+
+
+def row_terms(s) -> np.ndarray:
+    """Sizes of the terms of ``G a - k``, those without constraints too, (n, nc)."""
+    a = responses(s)[0] + np.abs(_unconstrained(s))
+    return np.einsum("nck,nk->nc", _row_size(s), a) + _bias_size(s)
 
 
 def _unconstrained(s) -> np.ndarray:
@@ -261,13 +273,10 @@ def _tolerance(s) -> np.ndarray:
     Methods that solve for multipliers first subtract the rates of the rows under the accelerations without constraints,
     which may be much larger than those with them.
     """
-    a, f, P, Q = (np.abs(x).astype(float) for x in _by_multipliers(s))
-    t, free = s.tolerances, np.abs(_unconstrained(s))
+    a, f, P, Q, _ = responses(s)
+    t = s.tolerances
     wrong = t.forces(a) + t.u * (np.abs(s.tau) + np.abs(_passive(s)) + f) + t.solved(a)
-    size = _row_size(s)
-    rows = (t.u + _gap(s)) * (np.einsum("nck,nk->nc", size, a) + _bias_size(s)) + t.u * np.einsum(
-        "nck,nk->nc", size, free
-    )
+    rows = t.u * row_terms(s) + _gap(s) * (np.einsum("nck,nk->nc", _row_size(s), a) + _bias_size(s))
     return 4.0 * ((P @ wrong[..., None])[..., 0] + (Q @ rows[..., None])[..., 0])
 
 

@@ -15,6 +15,7 @@ from kinetree.verification import (
     identities,
     joint_identities,
     loop_checks,
+    loop_derivative_checks,
     methods,
     source,
     variants,
@@ -29,7 +30,8 @@ def all_checks() -> list[Check]:
     """Every line of the table, in its order."""
     return [
         *source.CHECKS, *data_checks.CHECKS, *joint_identities.CHECKS, *methods.checks(), *identities.CHECKS,
-        *force_checks.CHECKS, *loop_checks.checks(), *derivative_methods.CHECKS, *variants.CHECKS, *engines.CHECKS,
+        *force_checks.CHECKS, *loop_checks.checks(), *derivative_methods.CHECKS,
+        *loop_derivative_checks.CHECKS, *variants.CHECKS, *engines.CHECKS,
     ]  # fmt: skip
 
 

@@ -1,0 +1,87 @@
+"""Derivatives of accelerations and multipliers of constrained models, against differences in extended precision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.verification.check import Check, Compared, LeftOut
+from kinetree.verification.derivative_methods import FEW, WIDE
+from kinetree.verification.differences import by_position, derivative, steps
+from kinetree.verification.loop_checks import closed, responses, row_terms
+from kinetree.verification.plain import PRECISE
+
+AXES = {"a": ("v", "v"), "lambda": ("row", "v")}
+
+
+def _states(s):
+    if s.model.nv > WIDE:
+        raise LeftOut(f"more than {WIDE} velocity coordinates")
+    if s.model.elements:
+        raise LeftOut("force elements take part, whose own rows have their slopes")
+    s = closed(s)
+    return s.once("few", lambda: s.few(FEW))
+
+
+def _found(s) -> dict:
+    """All derivatives, by name."""
+    spec = ALGORITHMS["forward_dynamics_derivatives"]
+    found = s.once("derivatives", lambda: s.interpret(spec, q=s.q, v=s.v, tau=s.tau, f_ext=s.f_ext))
+    return dict(zip(spec.outputs, found, strict=True))
+
+
+def _solution(s, q, v, tau):
+    """Accelerations and multipliers side by side, in extended precision; leading axes as those of the arrays."""
+    spec = replace(ALGORITHMS["forward_dynamics"].variants["multipliers"], domains=())  # off closed loops, too
+    given = {name: np.asarray(x, PRECISE) for name, x in (("q", q), ("v", v), ("tau", tau), ("f_ext", s.f_ext))}
+    return np.concatenate(s.interpret(spec, **given), axis=-1)
+
+
+def _differences(s) -> dict:
+    """Derivatives of both in q, v and tau, with the errors of the differences."""
+    directions = steps()[:, None, None, None] * np.eye(s.model.nv, dtype=PRECISE)[:, None, :]
+    size = np.abs(_solution(s, s.q, s.v, s.tau)).astype(float) + 1.0
+    found = {"q": by_position(s, lambda q, t: _solution(s, q, s.v, s.tau), size)}
+    for name, values in (
+        ("v", lambda: _solution(s, s.q, s.v + directions, s.tau)),
+        ("tau", lambda: _solution(s, s.q, s.v, s.tau + directions)),
+    ):
+        rate, error = derivative(values(), size[None])
+        found[name] = np.moveaxis(rate, 0, -1), np.moveaxis(error, 0, -1)
+    return found
+
+
+def _rounding(s, which: str) -> tuple[np.ndarray, np.ndarray]:
+    """Of the derivatives of a and lambda: that of the slopes of forces and of rows, each through its response."""
+    a, f, P, Q, A_inverse = responses(s)
+    t, nv = s.tolerances, s.model.nv
+    dq, dv = t.force_derivatives(np.abs(a).astype(float))
+    rows = row_terms(s)[:, :, None] * np.ones(nv)  # of a unit of any coordinate: at most twice in velocities
+    forces = t.u * np.abs(f).astype(float)[:, :, None] * np.ones(nv)
+    own = {"q": dq, "v": dv, "tau": np.zeros_like(dq)}[which] + forces + t.u
+    of_rows = 2.0 * t.u * rows * (which != "tau")
+    of_a = P @ own + Q @ of_rows
+    of_lambda = np.swapaxes(Q, 1, 2) @ own + A_inverse @ of_rows
+    condition = np.linalg.cond(s.M.astype(float))[:, None, None]
+    return 16.0 * (of_a + t.u * condition * P), 16.0 * (of_lambda + t.u * condition * np.swapaxes(Q, 1, 2))
+
+
+def _compare(s, of: str, which: str) -> Compared:
+    s = _states(s)
+    expected, error = s.once("differences", lambda: _differences(s))[which]
+    part = slice(0, s.model.nv) if of == "a" else slice(s.model.nv, None)
+    expected, error = expected[:, part], error[:, part]
+    size = np.abs(expected).astype(float).max(axis=(1, 2), initial=0.0)[:, None, None]
+    allowed = error + _rounding(s, which)[of == "lambda"] + s.tolerances.u * size
+    return Compared(_found(s)[f"d{of}_d{which}"], expected, allowed, AXES[of])
+
+
+CHECKS = tuple(
+    Check(f"d{of}/d{which}, constrained", "forward_dynamics_derivatives", "differences",
+          partial(_compare, of=of, which=which), cause=8)
+    for of in ("a", "lambda")
+    for which in ("q", "v", "tau")
+)  # fmt: skip
