@@ -82,6 +82,14 @@ def test_identities_of_the_transformation(choice, other):
         assert np.linalg.matrix_rank(delta, tol=1e-8) == arms.dof == len(q) - 3
 
 
+@pytest.mark.parametrize("other", ["ur5", "panda"])
+def test_freedoms_are_those_of_the_mobility_analysis(other):
+    """N_1 + N_2 - 3 freedoms (eq. 19), by the rank of the loop's rows."""
+    arms = two_arms(other=other)
+    found = kt.closed_loops.mobility(arms.model, closed(arms, 0)[0])
+    assert found.mobility == arms.dof == arms.model.nv - 3 and found.rank == 3
+
+
 @pytest.mark.parametrize("choice", ["center_of_mass", "ball_joint"])
 def test_closed_forms_are_the_inverse(choice):
     """Pi and Sigma of appendix C are the inverse of [A; B]; those of the report's matrices L, Phi, Psi, too."""
