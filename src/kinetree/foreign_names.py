@@ -16,6 +16,9 @@ _OURS = {
         "CalcJacobianTranslationalVelocity calculateJacobian CalcPointJacobian CalcPointJacobian6D "
         "CalcBodySpatialJacobian frame_jacobian"
     ),
+    "kt.control.inverse_kinematics(model, {frame: pose})": (
+        "ik IK inverse_kinematics InverseKinematics calculateInverseKinematics"
+    ),
     "kt.kinematics.jacobian_rate(model, q, v, frame=..., reference=...)": (
         "computeJointJacobiansTimeVariation getFrameJacobianTimeVariation mj_jacDot CalcBiasSpatialAcceleration"
     ),
@@ -74,9 +77,6 @@ _OURS = {
     "model.random_q(rng)": "randomConfiguration random_configuration",
 }
 _NOT_HERE = {
-    "Inverse kinematics is not available yet; kt.pose, kt.jacobian and kt.integrate are its parts": (
-        "ik IK inverse_kinematics InverseKinematics calculateInverseKinematics"
-    ),
     "Collisions and contact are not available yet": "mj_collision mj_contactForce computeCollisions computeDistances",
 }
 _OF_MODELS = {

@@ -21,6 +21,14 @@ def table(folder) -> dict[str, tuple]:
         ),
         "control.FrameReference": (control.FrameReference, dict(source=pose)),
         "control.FrameTask": (control.FrameTask, dict(frame="tip", reference=pose, kp=4.0, kd=None, part=None)),
+        "control.inverse_kinematics": (
+            control.inverse_kinematics,
+            dict(
+                model=m, targets={"tip": [0.3, 0.0, 0.2]}, q0=[0.1, 0.2], method="levenberg_marquardt", weights=None,
+                posture=None, position_tolerance=1e-6, rotation_tolerance=1e-6, limits=True, max_iterations=20,
+                restarts=0, seed=0,
+            ),
+        ),
         "control.lqr": (
             control.lqr,
             dict(model=m, q=[0.1, 0.2], v=None, tau=None, Q=1.0, R=1.0, actuated=None, dt=None, effort_limit=None),

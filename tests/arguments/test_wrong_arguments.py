@@ -43,6 +43,7 @@ MADE = {
     "Trajectory",
     "identify.BaseParameters",
     "identify.Identification",
+    "control.InverseKinematics",
     "control.LinearQuadraticRegulator",
     "surgery.Simplification",
     "viz.JointKind",

@@ -71,7 +71,7 @@ def test_an_unknown_public_name_is_an_attribute_error():
 
 
 @pytest.mark.parametrize(("name", "ours"), [
-    ("fk", "kt.forward_kinematics"), ("ik", "kt.pose, kt.jacobian"), ("computeJointJacobians", "kt.jacobian"),
+    ("fk", "kt.forward_kinematics"), ("ik", "kt.control.inverse_kinematics"), ("computeJointJacobians", "kt.jacobian"),
     ("mj_step", "kt.simulate"), ("CalcMassMatrix", "kt.crba"), ("getLinkState", "kt.pose"), ("njoints", "model.nb"),
 ])  # fmt: skip
 def test_a_name_of_another_library_gives_ours(name, ours):

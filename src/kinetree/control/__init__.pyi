@@ -15,6 +15,7 @@ from kinetree.control.digital import Delayed as Delayed
 from kinetree.control.frame_reference import FrameReference as FrameReference
 from kinetree.control.tasks import FrameTask as FrameTask
 from kinetree.control.two_arms import Held as Held
+from kinetree.control.pose_search import InverseKinematics as InverseKinematics
 from kinetree.control.joint_control import JointImpedance as JointImpedance
 from kinetree.control.reference import JointReference as JointReference
 from kinetree.control.tasks import JointTask as JointTask
@@ -27,6 +28,7 @@ from kinetree.control.joint_control import PDGravityCompensation as PDGravityCom
 from kinetree.control.digital import Sampled as Sampled
 from kinetree.control.digital import Sum as Sum
 from kinetree.control.two_arms import TwoArms as TwoArms
+from kinetree.control.pose_search import inverse_kinematics as inverse_kinematics
 from kinetree.control.decoupled import load_difference as load_difference
 from kinetree.control.decoupled import load_position as load_position
 from kinetree.control.linear_quadratic import lqr as lqr
@@ -41,6 +43,7 @@ __all__ = [
     "FrameReference",
     "FrameTask",
     "Held",
+    "InverseKinematics",
     "JointImpedance",
     "JointReference",
     "JointTask",
@@ -55,6 +58,7 @@ __all__ = [
     "TwoArms",
     "cartesian_impedance",
     "computed_torque",
+    "inverse_kinematics",
     "inverse_task_inertia",
     "joint_impedance",
     "load_difference",

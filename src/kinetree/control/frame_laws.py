@@ -168,3 +168,10 @@ def frame_compliance(model, q, v, R_d, p_d, V_d, A_d, K, D, push, mobility, *, f
 def _bias(model, q, v, frame, axes):
     """``J' v``."""
     return acceleration(model, q, v, [0.0] * model.nv, frame=frame, reference=REFERENCES[axes], kind="spatial")
+
+
+def pose_rows(model, q, R_d, p_d, *, frame):
+    """The error e of a frame's pose in the world's axes, and the matrix G of its decrease: ``de = -G dq``."""
+    rest, still = [0.0] * model.nv, [0.0] * 6
+    error, J = pose_error(model, q, rest, R_d, p_d, still, None, frame, "world")
+    return error.e, error.decrease(J)

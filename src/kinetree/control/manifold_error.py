@@ -69,6 +69,10 @@ class ManifoldError:
         """``B^T f``: for ``f = K e`` the forces whose potential is ``e . K e / 2``."""
         return self._by_joint(lambda B, x: apply(transposed(B), x), self._maps, f)
 
+    def decrease(self, J) -> list:
+        """``B J``: e decreases by this along velocities v = J x."""
+        return transposed([self._by_joint(apply, self._maps, column) for column in transposed(J)])
+
     def accelerations(self, e_ddot) -> list:
         """The accelerations at which e has this second derivative."""
         turning = self._by_joint(apply, self._rates, self.s)
