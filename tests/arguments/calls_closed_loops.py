@@ -12,7 +12,7 @@ import kinetree as kt
 def table(folder: pathlib.Path) -> dict:
     """As `tests.arguments.calls.table`."""
     bar = kt.models.four_bar()
-    q, still = bar.keyframe("closed")[0], np.zeros(3)
+    q, still = bar.keyframe("initial")[0], np.zeros(3)
     return {
         "closed_loops.branches": (
             kt.closed_loops.branches, dict(model=bar, q_guess=q, driver={"crank": 1.0}, starts=8)

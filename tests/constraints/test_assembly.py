@@ -23,7 +23,7 @@ def test_the_branch_of_a_four_bar_is_that_of_the_guess():
         open_branch = angles(crank)
         q = kt.assemble(model, [crank, *(open_branch[1:] + [0.4, -0.3])], fixed="crank")
         assert q == pytest.approx(open_branch, abs=1e-12)
-        crossed = kt.models.four_bar(angle=crank, crossed=True).keyframe("closed")[0]
+        crossed = kt.models.four_bar(angle=crank, crossed=True).keyframe("initial")[0]
         q = kt.assemble(model, [crank, *(crossed[1:] + [-0.3, 0.3])], fixed="crank")
         assert q == pytest.approx(crossed, abs=1e-12) and gap(model, q) < 1e-14
 
@@ -135,7 +135,7 @@ def test_default_starts_are_closed_with_a_note():
 def test_small_misfits_of_starts_are_projected_with_a_note():
     """1e-7 rad is closed; a tenth is refused with the loop, the gap and the repair, and so are velocities."""
     model = four_bar()
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     run = kt.simulate(model, q + [0.0, 1e-7, 0.0], duration=0.01)
     assert max(misfit(run)) < 1e-13 and any("closed by projection: positions by" in note for note in run.notes)
     assert not kt.simulate(model, q, duration=0.01).notes
@@ -150,7 +150,7 @@ def test_small_misfits_of_starts_are_projected_with_a_note():
 def test_starts_of_rollouts_are_checked():
     """The first open state of a batch is named; without checks nothing is refused."""
     model = four_bar()
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     many = np.stack([q, q, q + [0.0, 0.0, 0.1]])
     with pytest.raises(ConstraintError, match="rollout, at the start, state 2: q breaks the loop joint 'closure'"):
         kt.rollout(model, many, None, None, 1e-3, steps=3)

@@ -217,7 +217,7 @@ def test_two_rows_across_the_hinge_close_a_four_bar():
     it is the projection of the free step, least in the metric of M.
     """
     model, h = kt.models.four_bar(), 0.01
-    q, _ = model.keyframe("closed")
+    q, _ = model.keyframe("initial")
     loop = model.constraints[0]
     K, *_ = book.loop_constraints(model, q, np.zeros(model.nv))
     v = np.linalg.svd(K)[2][-1]

@@ -24,7 +24,7 @@ def test_stabilized_accelerations_let_errors_decay():
     kept = list(model.independent_rows())
     soft = kt.simulation.Rollout(model, "rk4", closure=Baumgarte(T)).model
     for _ in range(5):
-        q = model.keyframe("closed")[0] + 0.05 * rng.standard_normal(3)
+        q = model.keyframe("initial")[0] + 0.05 * rng.standard_normal(3)
         v = rng.standard_normal(3)
         a, hard = (kt.compile(x, "forward_dynamics", checks=False)(q, v, np.zeros(3)) for x in (soft, model))
         phi, K = (f(q) for f in rows(model))
@@ -35,7 +35,7 @@ def test_stabilized_accelerations_let_errors_decay():
 def test_an_open_start_closes_within_the_time_constant():
     """A small error decays as (1 + t/T) exp(-t/T): critically damped."""
     model, dt = four_bar(), 1e-3
-    q = model.keyframe("closed")[0] + [0.0, 1e-5, 0.0]
+    q = model.keyframe("initial")[0] + [0.0, 1e-5, 0.0]
     found = kt.rollout(model, q, None, None, dt, steps=200, integrator="rk4", closure=Baumgarte(T), checks=False)
     gap, t = distance(model, found.q), dt * np.arange(201)
     assert gap[0] > 1e-5 and gap == pytest.approx(gap[0] * (1.0 + t / T) * np.exp(-t / T), abs=2e-3 * gap[0])
@@ -79,7 +79,7 @@ def test_wrong_ways_are_refused():
         with pytest.raises(ArgumentError, match="closure is .*'projection', 'none', kt.integrators.Baumgarte"):
             kt.simulate(four_bar(), duration=0.01, closure=wrong)
     with pytest.raises(UnknownNameError, match="no loop named 'clo'.*Did you mean 'closure'"):
-        kt.rollout(four_bar(), four_bar().keyframe("closed")[0], None, None, 1e-3, steps=1, closure={"clo": "none"})
+        kt.rollout(four_bar(), four_bar().keyframe("initial")[0], None, None, 1e-3, steps=1, closure={"clo": "none"})
     for name in ("bdf2", "variational"):
         with pytest.raises(SimulationError, match=f"'{name}' closes loops by the equations of its steps"):
             kt.simulate(four_bar(), duration=0.01, integrator=name, closure="none")

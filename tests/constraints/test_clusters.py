@@ -127,7 +127,7 @@ def test_a_ladder_costs_in_proportion_to_its_cells():
     assert all(clusters_pay(kt.models.ladder(n)) for n in count) and not clusters_pay(kt.models.ladder(1))
     assert abs((count[16] - count[13]) - (count[13] - count[10])) <= 0.02 * (count[13] - count[10])
     model = kt.models.ladder(6)
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     tau = np.random.default_rng(0).standard_normal(model.nv)
     a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
     expected, forces, _ = reference(model, q, v, tau)

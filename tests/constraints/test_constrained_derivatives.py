@@ -59,7 +59,7 @@ def test_differences_agree(mechanism, x):
 def test_the_derivative_of_the_whole_graph_is_the_same():
     """`differentiate` goes through the factorization; both are exact."""
     model = kt.models.four_bar()
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     v, tau = 2.0 * kt.closed_loops.null_space(model, q)[:, 0], np.array([1.0, -2.0, 0.5])
     d = kt.dynamics.forward_dynamics_derivatives(model, q, v, tau)
     f = kt.differentiate(model, "forward_dynamics", wrt=("q", "v", "tau"), multipliers=True)
@@ -99,7 +99,7 @@ def test_couplings_and_locks_have_their_multipliers():
     b = kt.ModelBuilder.of(kt.models.four_bar())
     b.add_body("flywheel", joint=kt.joints.Revolute(), joint_name="flywheel", mass=2.0, inertia=np.eye(3) * 0.3)
     model = b.build().with_constraints(kt.constraints.Coupling("flywheel", "crank", -2.0)).replace(damping=0.5)
-    q = np.append(kt.models.four_bar().keyframe("closed")[0], 0.0)
+    q = np.append(kt.models.four_bar().keyframe("initial")[0], 0.0)
     q[3] = -2.0 * q[0]
     v, tau = kt.closed_loops.null_space(model, q)[:, 0], np.array([1.0, 0.0, 2.0, 3.0])
     d = kt.dynamics.forward_dynamics_derivatives(model, q, v, tau)

@@ -104,7 +104,7 @@ def test_changes_of_a_turning_body_turn_with_it():
 def test_torques_that_hold_a_state_are_found_or_refused():
     """A four-bar by its crank, in motion, too; a pole that leans falls whatever the cart does."""
     model = kt.models.four_bar()
-    q, _ = model.keyframe("closed")
+    q, _ = model.keyframe("initial")
     found = kt.closed_loops.linearize(model, q, actuated=["crank"], independent="crank")
     assert found.tau == pytest.approx([10.813521895409, 0.0, 0.0], abs=1e-9) and np.abs(found.a).max() < 1e-9
     moving = kt.closed_loops.linearize(model, q, 2.0 * found.G[:, 0], actuated=["crank"], independent="crank")
@@ -117,7 +117,7 @@ def test_torques_that_hold_a_state_are_found_or_refused():
 def test_a_state_is_linearized_in_batches():
     """Compiled, at several crank angles."""
     angles = (0.4, 1.0, 1.7)
-    model, Q = kt.models.four_bar(), np.stack([kt.models.four_bar(angle=x).keyframe("closed")[0] for x in angles])
+    model, Q = kt.models.four_bar(), np.stack([kt.models.four_bar(angle=x).keyframe("initial")[0] for x in angles])
     zero = np.zeros((3, 3))
     A, B = kt.closed_loops.linearization(model, Q, zero, zero)
     for n in range(3):

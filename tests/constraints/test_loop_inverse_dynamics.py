@@ -36,7 +36,7 @@ def closed_motion(model, q, v, rng):
 def crank_motion(angle, rate, acceleration):
     """The state of the four-bar with a crank that moves as given."""
     model = kt.models.four_bar(angle=angle)
-    q, _ = model.keyframe("closed")
+    q, _ = model.keyframe("initial")
     G, _ = rows(model, q, np.zeros(3))
     v = np.array([rate, *-np.linalg.pinv(G[:, 1:], rcond=1e-9) @ G[:, 0] * rate])
     _, k = rows(model, q, v)

@@ -39,7 +39,7 @@ def misfit(run) -> tuple[float, float]:
 def reference(duration=0.5):
     """The four-bar from its closed keyframe, by an adaptive method of order 8."""
     exact = kt.integrators.Adaptive(rtol=1e-12, atol=1e-12)
-    return kt.simulate(four_bar(), "closed", duration=duration, dt=0.1, integrator=exact)
+    return kt.simulate(four_bar(), "initial", duration=duration, dt=0.1, integrator=exact)
 
 
 def angles(crank):
@@ -86,7 +86,7 @@ def test_projection_keeps_the_order_of_a_method(name):
     """The error at the end falls by 2^order with half steps; loops are closed in positions and velocities."""
     errors = []
     for dt in (0.02, 0.01):
-        run = kt.simulate(four_bar(), "closed", duration=0.5, dt=dt, integrator=name)
+        run = kt.simulate(four_bar(), "initial", duration=0.5, dt=dt, integrator=name)
         errors.append(np.abs(run.q[-1] - reference().q[-1]).max())
         gap, across = misfit(run)
         assert gap < 1e-11 and across < (1e-7 if name != "generalized_alpha" else 1e-2)
@@ -97,7 +97,7 @@ def test_variational_steps_keep_energy_without_drift():
     """RATTLE: thousands of steps of 10 ms, the same band of energy in each quarter; the midpoint rule leaves it."""
     bands = {}
     for name in ("variational", "implicit_midpoint"):
-        run = kt.simulate(four_bar(), "closed", duration=30.0, dt=1e-2, integrator=name)
+        run = kt.simulate(four_bar(), "initial", duration=30.0, dt=1e-2, integrator=name)
         quarters = np.array_split(run.energy - run.energy[0], 4)
         bands[name] = np.array([[x.min(), x.max()] for x in quarters])
         assert max(misfit(run)) < 1e-8
@@ -117,10 +117,10 @@ def test_variational_steps_refuse_rolling():
 
 def test_the_default_is_rk4_and_keeps_energy_and_gap():
     """Ten seconds of steps of 2 ms."""
-    run = kt.simulate(four_bar(), "closed", duration=10.0, dt=2e-3)
+    run = kt.simulate(four_bar(), "initial", duration=10.0, dt=2e-3)
     assert run.integrator == "rk4" and max(misfit(run)) < 2e-13
     assert np.abs(run.energy - run.energy[0]).max() < 1e-6 < np.ptp(run.kinetic_energy)
-    stiff = kt.simulate(four_bar().replace(damping={"crank": 1e5}), "closed", duration=0.01, dt=2e-3)
+    stiff = kt.simulate(four_bar().replace(damping={"crank": 1e5}), "initial", duration=0.01, dt=2e-3)
     assert stiff.integrator == "semi_implicit" and misfit(stiff)[0] < 1e-13
 
 
@@ -131,7 +131,7 @@ ROLLED = ("semi_implicit", "rk4", "dp54", "cg4", "linearly_implicit", "implicit_
 def test_a_rollout_is_the_motion_of_simulate(name):
     """The same steps in one call, under forces; for one state and in a batch."""
     model, steps = four_bar(), 50
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     tau = np.array([3.0, 0.0, -1.0])
     run = kt.simulate(model, q, v, duration=0.25, dt=5e-3, integrator=name, inputs=kt.Inputs(tau=lambda t: tau))
     rolled = kt.rollout(model, np.tile(q, (3, 1)), None, tau, 5e-3, steps=steps, integrator=name)
@@ -142,7 +142,7 @@ def test_a_rollout_is_the_motion_of_simulate(name):
 def test_a_rollout_in_single_precision():
     """Gaps of the rounding of float32 after a thousand steps."""
     model = four_bar()
-    q = model.keyframe("closed")[0].astype(np.float32)
+    q = model.keyframe("initial")[0].astype(np.float32)
     found = kt.rollout(model, q, None, None, 2e-3, steps=1000, integrator="rk4")
     assert found.q.dtype == np.float32
     assert np.abs(rows(model)[0](found.q.astype(float))).max() < 1e-5
@@ -171,7 +171,7 @@ def test_random_mechanisms_stay_closed(seed):
 def test_adaptive_methods_keep_loops(method):
     """Samples between steps are closed, too; the error is that of the tolerance."""
     integrator = kt.integrators.Adaptive(method, rtol=1e-8, atol=1e-8)
-    run = kt.simulate(four_bar(), "closed", duration=0.5, dt=0.05, integrator=integrator)
+    run = kt.simulate(four_bar(), "initial", duration=0.5, dt=0.05, integrator=integrator)
     assert max(misfit(run)) < 1e-12
     assert run.q[-1] == pytest.approx(reference().q[-1], abs=1e-5)
 
@@ -181,7 +181,7 @@ def test_forces_of_loops_are_channels_of_every_method():
     names = [f"force.closure.{n}" for n in range(5)]
     forces = []
     for name in ("rk4", "generalized_alpha", kt.integrators.Adaptive()):
-        run = kt.simulate(four_bar(), "closed", duration=0.3, dt=1e-3, integrator=name)
+        run = kt.simulate(four_bar(), "initial", duration=0.3, dt=1e-3, integrator=name)
         forces.append(np.stack([run.energy_balance.others[name] for name in names], axis=-1))
         assert np.abs(run.energy_balance.remainder).max() < 1e-3 * np.ptp(run.kinetic_energy)
     assert forces[0] == pytest.approx(forces[2], abs=1e-5) and np.abs(forces[0]).max() > 10.0
@@ -191,7 +191,7 @@ def test_forces_of_loops_are_channels_of_every_method():
 def test_locks_stand_beside_loops():
     """A locked coupler joint makes a second four-bar rigid; the first one moves as without it."""
     model = kt.models.four_bar_chain(2)
-    q, _ = model.keyframe("closed")
+    q, _ = model.keyframe("initial")
     free = kt.simulate(model, q, duration=0.05, dt=1e-3)
     assert free.integrator == "rk4" and max(misfit(free)) < 1e-12
     name = model.joint_names[-1]
@@ -210,14 +210,14 @@ def test_events_leave_loops_closed():
 
     down = kt.Event(lambda t, q, v: q[0] - 0.9, action=kick, name="down", terminal=2)
     for integrator in ("rk4", kt.integrators.Adaptive(rtol=1e-9, atol=1e-9)):
-        run = kt.simulate(model, "closed", duration=0.4, dt=5e-3, integrator=integrator, events=down)
+        run = kt.simulate(model, "initial", duration=0.4, dt=5e-3, integrator=integrator, events=down)
         event = run.events[0]
         assert event.q[0] == pytest.approx(0.9, abs=1e-6) and max(misfit(run)) < 1e-11
         expected = kt.closed_loops.project_velocity(model, event.q, event.v + [0.5, -2.0, 1.0])
         assert event.v_after == pytest.approx(expected, abs=1e-9)
     apart = kt.Event(lambda t, q, v: q[0] - 0.9, action=lambda t, q, v: (q + [0.0, 2.0, 0.0], v), name="apart")
     with pytest.raises(ConstraintError, match="after an event.*closure"):
-        kt.simulate(model, "closed", duration=0.4, dt=5e-3, integrator="rk4", events=apart)
+        kt.simulate(model, "initial", duration=0.4, dt=5e-3, integrator="rk4", events=apart)
 
 
 def test_a_users_own_method_is_projected():
@@ -233,7 +233,7 @@ def test_a_users_own_method_is_projected():
         def step(self, t, h, q, v, tau, f_ext):
             return self._move(q, h * v), v + h * self._dynamics(q, v, tau(t), *f_ext(t))
 
-    run = kt.simulate(four_bar(), "closed", duration=0.1, dt=1e-3, integrator=Euler)
+    run = kt.simulate(four_bar(), "initial", duration=0.1, dt=1e-3, integrator=Euler)
     assert max(misfit(run)) < 1e-12 and np.abs(run.v[-1]).max() > 0.1
 
 
@@ -241,4 +241,4 @@ def test_what_is_not_computed_is_refused():
     """By the loop's name."""
     model = four_bar().with_constraints(kt.constraints.HardLimits())
     with pytest.raises(UnsupportedError, match="closure"):
-        kt.simulate(model, "closed", duration=0.01)
+        kt.simulate(model, "initial", duration=0.01)

@@ -48,7 +48,7 @@ def test_methods_agree(seed, method):
 def test_methods_compiled_with_a_lock(method):
     """A locked and geared mechanism in a batch, compiled: as the default."""
     model = kt.models.four_bar_chain(2)
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     chosen = kt.compile(model.with_constraints(Lock("coupler2")), "forward_dynamics", method=method, multipliers=True)
     auto = kt.compile(model.with_constraints(Lock("coupler2")), "forward_dynamics", multipliers=True)
     tau = np.random.default_rng(0).standard_normal((3, model.nv))
@@ -74,7 +74,7 @@ def test_pseudo_inverses_of_any_rank(seed):
 def test_a_flat_parallelogram_has_an_answer():
     """Its rows depend on each other there: least squares by "pivoted"; the default raises the error of the loop."""
     model = kt.models.parallelogram()
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     flat = flattened(model, q)
     rank, pivot, error = kt.closed_loops.regularity(model, flat)
     assert rank == 1 and pivot == 0.0 and error < 1e-12
@@ -94,7 +94,7 @@ def test_a_flat_parallelogram_has_an_answer():
 def test_both_sides_of_a_singular_position_are_regular(angle):
     """Near the flat parallelogram "pivoted" is the default to the digits that its condition leaves."""
     model = kt.models.parallelogram()
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     near = flattened(model, q) + angle * np.array([1.0, -1.0, 1.0])
     rank, pivot, _ = kt.closed_loops.regularity(model, near)
     assert rank == 2 and 0.01 * angle**2 < pivot < 10.0 * angle**2
@@ -131,7 +131,7 @@ def test_least_multipliers_share_the_load():
 def test_unsupported_choices_are_refused():
     """Bounded forces, multipliers of methods without them, and methods of trees."""
     model = kt.models.four_bar()
-    q, v = model.keyframe("closed")
+    q, v = model.keyframe("initial")
     with pytest.raises(UnsupportedError, match="'null_space'"):
         kt.forward_dynamics(model, q, v, 0 * v, method="null_space", multipliers=True)
     with pytest.raises(UnsupportedError, match="methods 'auto'"):

@@ -29,7 +29,7 @@ def test_the_rates_of_a_four_bar_are_the_published_ones():
         (2.0, 0.035628495585, 0.405633102362, 4.227136696617),
     ):
         model = kt.models.four_bar(angle=angle)
-        q, v = model.keyframe("closed")
+        q, v = model.keyframe("initial")
         G = kt.closed_loops.null_space(model, q, independent="crank")
         assert G[:, 0] == pytest.approx([1.0, coupler - 1.0, rocker], abs=2e-12)
         M = kt.closed_loops.reduced_mass_matrix(model, q, independent="crank")
@@ -91,7 +91,7 @@ def test_couplings_and_prescribed_motions_are_part_of_all_methods(method):
     """A flywheel geared to the crank, and a crank that moves as given."""
     bar = kt.models.four_bar()
     model = with_flywheel().with_constraints(kt.constraints.Coupling("flywheel", "crank", -2.0))
-    q, v = bar.keyframe("closed")[0], np.zeros(4)
+    q, v = bar.keyframe("initial")[0], np.zeros(4)
     assert model.ny == 1
     expected = kt.forward_dynamics(model, [*q, -2.0 * q[0]], v, v)
     assert expected[3] == pytest.approx(-2.0 * expected[0]) and abs(expected[0]) > 0.1
@@ -115,7 +115,7 @@ def test_trees_need_no_constraints(method):
 def test_planar_models_and_batches():
     """The same four-bar in the planar algebra, at several positions in one call."""
     model = kt.models.four_bar()
-    states = [kt.models.four_bar(angle=angle).keyframe("closed")[0] for angle in (0.3, 1.0, 2.0)]
+    states = [kt.models.four_bar(angle=angle).keyframe("initial")[0] for angle in (0.3, 1.0, 2.0)]
     flat, Q = model.planar(), np.stack(states)
     M = kt.closed_loops.reduced_mass_matrix(model, Q, independent="rocker")
     assert kt.closed_loops.reduced_mass_matrix(flat, Q, independent="rocker") == pytest.approx(M, rel=1e-12)
@@ -126,7 +126,7 @@ def test_planar_models_and_batches():
 def test_wrong_choices_of_independent_velocities_are_named():
     """Too many, unknown, coupled to each other by the loops, and singular at one position alone."""
     model = kt.models.four_bar()
-    q, _ = model.keyframe("closed")
+    q, _ = model.keyframe("initial")
     with pytest.raises(ConstraintError, match=r"2 velocities \(crank, rocker\), expected 1"):
         kt.closed_loops.null_space(model, q, independent=["crank", "rocker"])
     with pytest.raises(UnknownNameError, match="knee"):

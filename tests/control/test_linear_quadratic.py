@@ -133,7 +133,7 @@ def test_a_joint_that_turns_on():
 def test_closed_loops_have_the_state_of_independent_velocities():
     """A four-bar has one freedom: A and B are those of its reduced equation, and one motor holds it anywhere."""
     model = kt.models.four_bar()
-    q, _ = model.keyframe("closed")
+    q, _ = model.keyframe("initial")
     found = kt.control.lqr(model, q, Q=10.0, R=1.0, actuated="crank")
     assert found.A.shape == (2, 2) and found.directions.shape == (3, 1)
     G = kt.closed_loops.null_space(model, q, independent="crank")
@@ -165,7 +165,7 @@ def test_closed_loops_have_the_state_of_independent_velocities():
         (lambda: kt.control.lqr(CART, [0, 0], Q=[1.0, 1.0], R=1.0), ArgumentError, r"\(4,\) or \(4, 4\)"),
         (lambda: kt.control.lqr(CART, [0, 0], Q=1.0, R=1.0, actuated="sled"), UnknownNameError, "slider"),
         (lambda: kt.control.lqr(CART, [0, 0], Q=1.0, R=1.0, actuated=[]), ArgumentError, "actuated is empty"),
-        (lambda: kt.control.lqr(kt.models.four_bar(), kt.models.four_bar().keyframe("closed")[0], [0.1, 0, 0], Q=1.0,
+        (lambda: kt.control.lqr(kt.models.four_bar(), kt.models.four_bar().keyframe("initial")[0], [0.1, 0, 0], Q=1.0,
                                 R=1.0), UnsupportedError, "at rest"),
     ],
 )  # fmt: skip

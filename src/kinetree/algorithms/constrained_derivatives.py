@@ -83,7 +83,7 @@ def forward_dynamics_derivatives(model, q, v, tau, f_ext=None, x=None, u=None):
 
     >>> import kinetree as kt, numpy as np
     >>> model = kt.models.four_bar()
-    >>> q, v = model.keyframe("closed")
+    >>> q, v = model.keyframe("initial")
     >>> d = kt.dynamics.forward_dynamics_derivatives(model, q, v, np.zeros(3))
     >>> M = kt.closed_loops.reduced_mass_matrix(model, q, independent="crank")
     >>> bool(np.isclose(d.da_dtau[0, 0], 1.0 / M[0, 0]))

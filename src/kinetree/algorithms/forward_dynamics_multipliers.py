@@ -168,7 +168,7 @@ def forward_dynamics_pivoted(model, q, v, tau, f_ext=None, *, multipliers=False)
 
     >>> import kinetree as kt, numpy as np
     >>> bar = kt.models.parallelogram()
-    >>> q = bar.keyframe("closed")[0]
+    >>> q = bar.keyframe("initial")[0]
     >>> a, force = kt.forward_dynamics(bar, q, np.zeros(3), np.zeros(3), multipliers=True, method="pivoted")
     >>> bool(np.allclose(a, kt.forward_dynamics(bar, q, np.zeros(3), np.zeros(3))))
     True
@@ -234,7 +234,7 @@ def closed_loops_regularity(model, q):
     --------
     >>> import kinetree as kt
     >>> bar = kt.models.four_bar()
-    >>> rank, pivot, error = kt.closed_loops.regularity(bar, bar.keyframe("closed")[0])
+    >>> rank, pivot, error = kt.closed_loops.regularity(bar, bar.keyframe("initial")[0])
     >>> float(rank), 0.01 < pivot < 10.0, error < 1e-12
     (2.0, True, True)
     """

@@ -115,7 +115,7 @@ def closed_loops_null_space(model, q, *, independent=None):
 
     >>> import kinetree as kt
     >>> model = kt.models.four_bar()
-    >>> kt.closed_loops.null_space(model, model.keyframe("closed")[0], independent=["crank"]).round(6).tolist()
+    >>> kt.closed_loops.null_space(model, model.keyframe("initial")[0], independent=["crank"]).round(6).tolist()
     [[1.0], [-1.21296], [0.195362]]
     """
     return null_space_at(model, q, None, independent).G
@@ -144,7 +144,7 @@ def closed_loops_accelerations(model, q, v, a_independent, *, independent=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model = kt.models.four_bar()
-    >>> q, v = model.keyframe("closed")
+    >>> q, v = model.keyframe("initial")
     >>> a = kt.closed_loops.accelerations(model, q, v, [3.0], independent=["crank"])
     >>> kt.inverse_dynamics(model, q, v, a, actuated=["crank"]).round(6).tolist()
     [17.371044, 0.0, 0.0]

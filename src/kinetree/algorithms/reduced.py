@@ -51,7 +51,7 @@ def closed_loops_reduced_mass_matrix(model, q, *, independent=None):
 
     >>> import kinetree as kt
     >>> model = kt.models.four_bar()
-    >>> q, _ = model.keyframe("closed")
+    >>> q, _ = model.keyframe("initial")
     >>> kt.closed_loops.reduced_mass_matrix(model, q, independent=["crank"]).round(9).tolist()
     [[2.185840716]]
     """

@@ -105,7 +105,7 @@ def torque_family(model, q, v, a, *, actuated=None, weights=None, f_ext=None) ->
 
     >>> import kinetree as kt, numpy as np
     >>> model = kt.models.four_bar()
-    >>> q, still = model.keyframe("closed")[0], np.zeros(3)
+    >>> q, still = model.keyframe("initial")[0], np.zeros(3)
     >>> family = kt.closed_loops.torque_family(model, q, still, still)
     >>> family.actuation, family.null_space.shape
     ('redundantly actuated', (3, 2))

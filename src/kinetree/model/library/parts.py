@@ -58,5 +58,5 @@ def closed(
         {joint: tuple(np.atleast_1d(np.asarray(x, dtype=float)).tolist()) for joint, x in values.items()}
         for values in (q, v or {})
     )
-    b.equipment += Equipment(keyframes=tuple(Keyframe(name, position, velocity) for name in ("initial", "closed")))
+    b.equipment += Equipment(keyframes=(Keyframe("initial", position, velocity),))
     return b.build().with_constraints(*loops)

@@ -31,7 +31,7 @@ class ClosedMechanism(NamedTuple):
     Attributes
     ----------
     model : Model
-        Its keyframe "closed" has q.
+        Its keyframe "initial" has q.
     q : (nq,) array
         A position at which all loops are closed to rounding [rad or m].
     v : (nv,) array
@@ -138,7 +138,7 @@ def _closed(model, pool, loops: int, rng, family: str) -> ClosedMechanism | None
         if len(joints) == loops:
             N = _null_space(G)
             places = {model.joint_name(i): tuple(model.q_of(i, q.tolist())) for i in model.outward()}
-            key = Keyframe("closed", {name: q_i for name, q_i in places.items() if q_i})
+            key = Keyframe("initial", {name: q_i for name, q_i in places.items() if q_i})
             model = model.replace(equipment=Equipment(keyframes=(key,))).with_constraints(*joints)
             return ClosedMechanism(model, q, N @ (N.T @ rng.standard_normal(model.nv)))
     return None
