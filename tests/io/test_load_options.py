@@ -56,7 +56,7 @@ def test_readers_share_the_names_and_defaults_of_their_options():
         for reader in (kt.io.load_urdf, load_mjcf, load_sdf)
     ]
     names = [set(each) for each in options]
-    assert names[0] - names[1] == {"inertia_from", "density"} and not names[1] - names[0]
+    assert names[0] - names[1] == {"inertia_from", "density", "loops"} and not names[1] - names[0]
     assert names[2] - names[1] == {"model"} and not names[1] - names[2]
     for name in names[1] - {"floating_base"}:  # None, as the file says, where a file says it
         assert len({repr(each[name]) for each in options}) == 1

@@ -193,10 +193,11 @@ FEATURES = {
     "weld active": ({"equality": '<weld body1="a" body2="f" active="false"/>'}, EQUAL),
     "joint joint1": ({"equality": '<joint joint1="hinge" joint2="slide"/>'}, reported("follows 'slide' exactly")),
     "joint polycoef": (
-        {"equality": '<joint joint1="hinge" joint2="slide" polycoef="0 1 1"/>'}, unsupported("equality"),
+        {"equality": '<joint joint1="hinge" joint2="slide" polycoef="0 1 1"/>'},
+        ("raises", "breaks the polynomial coupling"),
     ),
-    "joint joint1: alone": ({"equality": '<joint joint1="hinge"/>'}, unsupported("equality")),
-    "tendon tendon1": ({"equality": '<tendon tendon1="cord"/>'}, unsupported("equality")),
+    "joint joint1: alone": ({"equality": '<joint joint1="hinge"/>'}, ("raises", "breaks the polynomial coupling")),
+    "tendon tendon1": ({"equality": '<tendon tendon1="cord"/>'}, ("raises", "breaks the tendon length")),
     "flex flex": (
         {"world": '<flexcomp name="x" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" mass="1" radius=".01">'
                   '<contact contype="0" conaffinity="0"/><edge equality="true"/></flexcomp>'},

@@ -107,9 +107,10 @@ def equipped():
     b.add_frame("tip", "link2", ([0, 0, 0.5], [0, 0, 0]))
     b.add_coupling("slide", "hinge2", 0.5, 0.1)
     b.add_rotor("rotor", "hinge0", 50.0, 1e-4, transverse_inertia=1e-4, mass=0.1)
+    at_tip = kt.spatial.Transform.shift(kt.spatial.Vector3(0.0, 0.0, 0.5))
     soft = Softness([0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0])
     b.equipment = Equipment(
-        loops=[LoopJoint("close", kt.joints.Spherical(), "world", "tip", softness=soft)],
+        loops=[LoopJoint("close", kt.joints.Spherical(), "world", "tip", at_tip, softness=soft)],
         equalities=[
             RotationLimit("socket", 1.0),
             Equality("gear", "joint", "hinge0", "hinge1", [0.0, 1.0], softness=soft),

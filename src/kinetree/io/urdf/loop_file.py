@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -62,7 +63,7 @@ def loop_file_of(source: object, loops: str | PathLike | bool | None) -> Path | 
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("", "<"):
         return None
     beside = Path(source).with_suffix(SUFFIX)
-    return beside if loops is True or beside.exists() else None
+    return beside if loops is True or os.path.exists(beside) else None  # False for names that no file can have
 
 
 @dataclass(frozen=True, slots=True)
