@@ -6,6 +6,8 @@ state, so they are chosen from the rank of G at many closed positions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -30,9 +32,9 @@ class LoopRows(NamedTuple):
     ----------
     kept : tuple of int
         Numbers of the rows that are solved for; those of eliminated constraints and of bounded forces are all kept.
-    typical : dict
+    typical : mapping
         Of rows that are not eliminated: for each velocity coordinate in a row, its typical entry.
-    natural : dict
+    natural : mapping
         Of the same rows, the size of entries that are not rounding: 1 for moments, levers for forces.
     redundant : tuple of int
         Rows that others imply.
@@ -43,8 +45,8 @@ class LoopRows(NamedTuple):
     """
 
     kept: tuple[int, ...]
-    typical: dict[int, dict[int, float]]
-    natural: dict[int, float]
+    typical: Mapping[int, Mapping[int, float]]
+    natural: Mapping[int, float]
     redundant: tuple[int, ...] = ()
     rounding: tuple[int, ...] = ()
     gap: float = 0.0
@@ -69,7 +71,7 @@ def loop_rows(model) -> LoopRows:
     equalities, loops = _equalities(model)
     everything = range(sum(c.count(model) for c in model.constraints))
     if not loops:
-        return LoopRows(tuple(everything), {}, {})
+        return LoopRows(tuple(everything), MappingProxyType({}), MappingProxyType({}))
     samples = closed_positions(model, np.random.default_rng(0))
     G, numbers, free = samples.rows, samples.numbers, {n for _, of in loops for n in of}
     size, natural = np.abs(G).max(axis=(0, 2)), np.ones(len(numbers))
@@ -84,12 +86,15 @@ def loop_rows(model) -> LoopRows:
         taken, rest = _independent(scaled[:, rows][:, :, columns], given[rows])
         chosen |= {numbers[m] for m in rows[taken]}
         exact |= {numbers[m] for m in rows[~taken & (rest < ROUNDING)]}
-    typical = np.sqrt((G * G).mean(axis=0))
+    entries = np.sqrt((G * G).mean(axis=0))
     of_loops = [(m, n) for m, n in enumerate(numbers) if n in free]
+    typical = {
+        n: MappingProxyType({k: float(entries[m, k]) for k in sorted(samples.coordinates[m])}) for m, n in of_loops
+    }
     return LoopRows(
         tuple(n for n in everything if n in chosen or n not in free),
-        {n: {k: float(typical[m, k]) for k in sorted(samples.coordinates[m])} for m, n in of_loops},
-        {n: float(natural[m]) for m, n in of_loops},
+        MappingProxyType(typical),
+        MappingProxyType({n: float(natural[m]) for m, n in of_loops}),
         tuple(sorted(exact)),
         tuple(sorted(free - chosen - exact)),
         samples.gap,
