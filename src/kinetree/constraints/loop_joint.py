@@ -119,8 +119,10 @@ class LoopJoint(Constraint):
     @property
     def has_rows(self) -> bool:
         """Whether it is held: active, and of a kind with an implicit form."""
-        if not self.active or self.joint.time_dependent:
-            return False
+        return self.active and not self.joint.time_dependent and self._has_form
+
+    @property
+    def _has_form(self) -> bool:
         try:
             self.joint.implicit(Transform.identity())
         except UnsupportedError:
@@ -186,7 +188,9 @@ class LoopJoint(Constraint):
         return self.kind, repr(self.joint), number[self.predecessor], number[self.successor], *turns, *limits
 
     def __str__(self) -> str:
-        return f"loop joint {self.name!r} ({self.joint!r}, {self.predecessor!r} to {self.successor!r})"
+        joint = self.joint
+        shown = repr(joint) if joint.time_dependent or self._has_form else f"{type(joint).__name__} has no implicit form"
+        return f"loop joint {self.name!r} ({shown}, {self.predecessor!r} to {self.successor!r})"
 
     @classmethod
     def examples(cls, model, rng):
