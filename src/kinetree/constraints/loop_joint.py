@@ -188,8 +188,9 @@ class LoopJoint(Constraint):
         return self.kind, repr(self.joint), number[self.predecessor], number[self.successor], *turns, *limits
 
     def __str__(self) -> str:
-        joint = self.joint
-        shown = repr(joint) if joint.time_dependent or self._has_form else f"{type(joint).__name__} has no implicit form"
+        joint, shown = self.joint, repr(self.joint)
+        if not (joint.time_dependent or self._has_form):
+            shown = f"{type(joint).__name__} has no implicit form"
         return f"loop joint {self.name!r} ({shown}, {self.predecessor!r} to {self.successor!r})"
 
     @classmethod
