@@ -121,7 +121,7 @@ def _moved(s, q, step):
 # Rows -----------------------------------------------------------------------------------------------------------------
 
 
-def _row_size(s) -> np.ndarray:
+def row_sizes(s) -> np.ndarray:
     """Bounds of the rows' entries: lever arms of both bodies and the entries themselves, (n, nc, nv)."""
     near, G = s.tolerances.near, np.abs(_G(s)).astype(float)
     first = 0
@@ -143,7 +143,7 @@ def _bias_size(s, v=None) -> np.ndarray:
     """Bound of the terms of ``dG/dt v``, (n, nc)."""
     v = np.abs(s.v if v is None else v).astype(float)
     turning = np.einsum("nbk,nk->nb", s.tolerances.near.turn, v).max(axis=1) + np.abs(v).max(axis=1)
-    return 4.0 * turning[:, None] * np.einsum("nck,nk->nc", _row_size(s), v)
+    return 4.0 * turning[:, None] * np.einsum("nck,nk->nc", row_sizes(s), v)
 
 
 def _G(s) -> np.ndarray:
@@ -172,18 +172,18 @@ def closes(s):
 def jacobian(s):
     """G = d phi/dq, of rows that hold positions."""
     s = closed(s)
-    phi, error = by_position(s, lambda q, t: s.interpret(CONSTRAINT_ERROR, q=q), _row_size(s).max(axis=2))
+    phi, error = by_position(s, lambda q, t: s.interpret(CONSTRAINT_ERROR, q=q), row_sizes(s).max(axis=2))
     held = np.concatenate([c.position_level(s.model) for c in s.model.constraints])
     if not held.any():
         raise LeftOut("all rows hold velocities alone")
-    allowed = error + (s.tolerances.u + _gap(s)) * _row_size(s)
+    allowed = error + (s.tolerances.u + _gap(s)) * row_sizes(s)
     return Compared(_G(s)[:, held], phi[:, held], allowed[:, held], ("row", "v"))
 
 
 def bias(s):
     """Gdot v along the motion, less ``G a``."""
     s = closed(s)
-    size = _bias_size(s) + np.einsum("nck,nk->nc", _row_size(s), np.abs(s.a))
+    size = _bias_size(s) + np.einsum("nck,nk->nc", row_sizes(s), np.abs(s.a))
 
     def rates(q, v, t):
         return np.einsum("...ck,...k->...c", s.interpret(CONSTRAINT_JACOBIAN, q=q), v)
@@ -258,7 +258,7 @@ def responses(s) -> list[np.ndarray]:
 def row_terms(s) -> np.ndarray:
     """Sizes of the terms of ``G a - k``, those without constraints too, (n, nc)."""
     a = responses(s)[0] + np.abs(_unconstrained(s))
-    return np.einsum("nck,nk->nc", _row_size(s), a) + _bias_size(s)
+    return np.einsum("nck,nk->nc", row_sizes(s), a) + _bias_size(s)
 
 
 def _unconstrained(s) -> np.ndarray:
@@ -276,7 +276,7 @@ def _tolerance(s) -> np.ndarray:
     a, f, P, Q, _ = responses(s)
     t = s.tolerances
     wrong = t.forces(a) + t.u * (np.abs(s.tau) + np.abs(_passive(s)) + f) + t.solved(a)
-    rows = t.u * row_terms(s) + _gap(s) * (np.einsum("nck,nk->nc", _row_size(s), a) + _bias_size(s))
+    rows = t.u * row_terms(s) + _gap(s) * (np.einsum("nck,nk->nc", row_sizes(s), a) + _bias_size(s))
     return 4.0 * ((P @ wrong[..., None])[..., 0] + (Q @ rows[..., None])[..., 0])
 
 

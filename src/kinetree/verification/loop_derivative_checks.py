@@ -11,7 +11,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.verification.check import Check, Compared, LeftOut
 from kinetree.verification.derivative_methods import FEW, WIDE
 from kinetree.verification.differences import by_position, derivative, steps
-from kinetree.verification.loop_checks import closed, responses, row_terms
+from kinetree.verification.loop_checks import closed, responses, row_sizes, row_terms
 from kinetree.verification.plain import PRECISE
 
 AXES = {"a": ("v", "v"), "lambda": ("row", "v")}
@@ -55,18 +55,24 @@ def _differences(s) -> dict:
 
 
 def _rounding(s, which: str) -> tuple[np.ndarray, np.ndarray]:
-    """Of the derivatives of a and lambda: that of the slopes of forces and of rows, each through its response."""
+    """Of the derivatives of a and lambda: that of the slopes of forces and of rows, each through its response.
+
+    Unit forces are first multiplied by M^-1, with the rounding of a solution, and then freed of their part across the
+    constraints.
+    """
     a, f, P, Q, A_inverse = responses(s)
-    t, nv = s.tolerances, s.model.nv
-    dq, dv = t.force_derivatives(np.abs(a).astype(float))
-    rows = row_terms(s)[:, :, None] * np.ones(nv)  # of a unit of any coordinate: at most twice in velocities
-    forces = t.u * np.abs(f).astype(float)[:, :, None] * np.ones(nv)
-    own = {"q": dq, "v": dv, "tau": np.zeros_like(dq)}[which] + forces + t.u
-    of_rows = 2.0 * t.u * rows * (which != "tau")
-    of_a = P @ own + Q @ of_rows
-    of_lambda = np.swapaxes(Q, 1, 2) @ own + A_inverse @ of_rows
-    condition = np.linalg.cond(s.M.astype(float))[:, None, None]
-    return 16.0 * (of_a + t.u * condition * P), 16.0 * (of_lambda + t.u * condition * np.swapaxes(Q, 1, 2))
+    t, inverse = s.tolerances, s.tolerances.M_inverse
+    if which == "tau":
+        root = t.root
+        wrong = t.u_solve * root[:, :, None] * np.sum(root[:, :, None] * inverse, axis=1, keepdims=True)
+        rows = row_sizes(s) @ inverse  # of K M^-1, and of A = K M^-1 K^T times the result
+        of_rows = t.u * (rows + rows @ np.swapaxes(row_sizes(s), 1, 2) @ np.swapaxes(Q, 1, 2))
+    else:
+        condition = np.linalg.cond(s.M.astype(float))[:, None, None]
+        slopes = dict(zip("qv", t.force_derivatives(a), strict=True))[which]
+        wrong = slopes + t.u * (f[:, :, None] + condition * np.eye(s.model.nv))
+        of_rows = 2.0 * t.u * row_terms(s)[:, :, None]
+    return 16.0 * (P @ wrong + Q @ of_rows), 16.0 * (np.swapaxes(Q, 1, 2) @ wrong + A_inverse @ of_rows)
 
 
 def _compare(s, of: str, which: str) -> Compared:
