@@ -12,6 +12,7 @@ import kinetree as kt
 from kinetree.algorithms.constraint_rows import CONSTRAINT_ERROR, CONSTRAINT_JACOBIAN
 from kinetree.compiler.function import Function
 from kinetree.errors import ConstraintError, UnsupportedError
+from tests.compiler.test_c_source import GCC, run_harness
 
 LENGTHS = (3.0, 1.0, 3.0, 2.5)
 G = 9.81
@@ -242,3 +243,26 @@ def test_what_is_not_computed_is_refused():
     model = four_bar().with_constraints(kt.constraints.HardLimits())
     with pytest.raises(UnsupportedError, match="closure"):
         kt.simulate(model, "initial", duration=0.01)
+
+
+def test_steps_of_loops_are_algorithms_like_all_others():
+    """Differentiated through the projection, interpreted, and in extended precision."""
+    model, dt, h = four_bar(), 0.01, 1e-6
+    q, v = model.keyframe("initial")
+    v, tau = kt.closed_loops.project_velocity(model, q, [1.0, 0.0, 0.0]), np.array([1.0, 2.0, 3.0])
+    step = kt.compile(model, "rk4_step")
+    slopes = kt.differentiate(model, "rk4_step", wrt="tau")(q, v, tau, dt)
+    for of, slope in enumerate((slopes.dq_next_dtau, slopes.dv_next_dtau)):
+        columns = [(step(q, v, tau + h * e, dt)[of] - step(q, v, tau - h * e, dt)[of]) / (2.0 * h) for e in np.eye(3)]
+        assert slope == pytest.approx(np.stack(columns, axis=-1), abs=1e-8)
+    found = kt.rollout(model, q, v, None, dt, steps=3)
+    with kt.interpreted():
+        assert kt.rollout(model, q, v, None, dt, steps=3).q == pytest.approx(found.q, abs=1e-14)
+    precise = kt.rollout(model, q, v, None, dt, steps=3, dtype=np.longdouble)
+    assert precise.q.dtype == np.longdouble and precise.q.astype(float) == pytest.approx(found.q, abs=1e-13)
+
+
+@pytest.mark.skipif(GCC is None, reason="no C compiler")
+def test_c_code_of_a_step_with_projection(tmp_path):
+    """Written, built and run against its golden values."""
+    run_harness(kt.export.to_c(kt.compile(four_bar(), "rk4_step")), tmp_path)
