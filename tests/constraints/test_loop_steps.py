@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import CONSTRAINT_ERROR, CONSTRAINT_JACOBIAN
 from kinetree.compiler.function import Function
-from kinetree.errors import ConstraintError, UnsupportedError
+from kinetree.errors import ConstraintError, SimulationError, UnsupportedError
 from tests.compiler.test_c_source import GCC, run_harness
 
 LENGTHS = (3.0, 1.0, 3.0, 2.5)
@@ -238,11 +238,33 @@ def test_a_users_own_method_is_projected():
     assert max(misfit(run)) < 1e-12 and np.abs(run.v[-1]).max() > 0.1
 
 
-def test_what_is_not_computed_is_refused():
-    """By the loop's name."""
-    model = four_bar().with_constraints(kt.constraints.HardLimits())
-    with pytest.raises(UnsupportedError, match="closure"):
-        kt.simulate(model, "initial", duration=0.01)
+def test_sticking_friction_beside_loops():
+    """Steps of a rollout: the linkage comes to rest and stays; the work of friction is the energy lost."""
+    model = four_bar().replace(dry_friction={"crank": 8.0}).with_constraints(kt.constraints.StickingFriction())
+    run = kt.simulate(model, duration=6.0, dt=1e-3)
+    assert run.integrator == "semi_implicit" and np.abs(rows(four_bar())[0](run.q)).max() < 1e-12
+    rolled = kt.rollout(model, run.q[0], None, None, 1e-3, steps=6000)
+    assert rolled.q == pytest.approx(run.q, abs=1e-12)
+    assert np.abs(run.v[-1]).max() < 1e-15 and np.abs(run.v).max() > 1.0
+    assert run.q[-1] == pytest.approx(run.q[-500], abs=1e-13)
+    balance, lost = run.energy_balance, run.energy[-1] - run.energy[0]
+    assert balance.work("dry friction") == pytest.approx(lost, rel=0.01) and lost < -10.0
+    assert np.abs(balance.others["force.dry friction"]).max() == pytest.approx(8.0)
+
+
+def test_hard_limits_beside_loops():
+    """The crank does not pass its limit but by the projection of the step in which it lands; other methods refuse."""
+    limits = {"lower": {"crank": -2.0}, "upper": {"crank": 1.5}}
+    model = four_bar().replace(**limits).with_constraints(kt.constraints.HardLimits())
+    run = kt.simulate(model, duration=3.0, dt=1e-3)
+    assert run.q[:, 0].min() > -2.0 - 1e-4 and run.q[:, 0].max() < 1.5 + 1e-4
+    assert np.abs(run.energy_balance.others["force.stops"]).max() > 1.0
+    for integrator in ("rk4", "adaptive"):
+        with pytest.raises(SimulationError, match="hard limits .* beside loops is part of integrator 'semi_implicit'"):
+            kt.simulate(model, duration=0.01, integrator=integrator)
+    driven = model.with_constraints(kt.constraints.PrescribedMotion("crank", 0.5))
+    with pytest.raises(UnsupportedError, match="prescribed motion of 'crank' beside loops and bounded forces"):
+        kt.simulate(driven, duration=0.01)
 
 
 def test_steps_of_loops_are_algorithms_like_all_others():

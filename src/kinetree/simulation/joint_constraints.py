@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.constraints import HardLimits, Lock, PrescribedMotion, StickingFriction
-from kinetree.errors import SimulationError
+from kinetree.errors import SimulationError, UnsupportedError
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.events import Event, Occurrence
 from kinetree.integrators.given_joints import GivenJoints, LockedStep, given_forces
@@ -201,11 +202,28 @@ class JointConstraints(Component):
 
 
 def requested(model, integrator) -> JointConstraints | None:
-    """The component for the constraints of a model and a method, or "auto"; None if there are none for it."""
+    """The component for the constraints of a model and a method, or "auto"; None if there are none for it.
+
+    Bounded forces beside loops have none: the step itself solves for them.
+    """
     constraints = [c for c in model.constraints if isinstance(c, HANDLED)]
     looped = bool(remaining_rows(model))
+    if looped and bounded_constraints(model):
+        moving = next((c for c in constraints if isinstance(c, PrescribedMotion)), None)
+        if moving is not None:
+            raise UnsupportedError(
+                f"simulate: {moving} beside loops and bounded forces ({bounded_constraints(model)[0]}) is not computed "
+                "yet. Leave one of them out of model.constraints.",
+                model=model.name,
+            )
+        return None  # they stay in the model, as in rollouts
     reduced = looped or (integrator != "auto" and integrator.name != "semi_implicit")
     return JointConstraints(constraints, reduced, looped) if constraints else None
+
+
+def hard_coordinates(model) -> list[int]:
+    """Velocity coordinates with hard limits."""
+    return [k for c in model.constraints if isinstance(c, HardLimits) for k in c.coordinates(model)]
 
 
 def refuse_methods(asked: JointConstraints, integrator: str, events=()) -> None:

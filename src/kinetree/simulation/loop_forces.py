@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.constraints import HardLimits
 from kinetree.errors import UnsupportedError
 from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.simulation.components import Channel, Component
@@ -28,9 +29,19 @@ class LoopForces(Component):
             self._names += [f"force.{c.label}.{n}" if c in left else "" for n in range(c.count(model))]
 
     def channels(self, run) -> dict[str, Channel]:
-        """Forces along each row [N or N m]; constraints do no work."""
-        values = self._multipliers(run)
-        return {name: Channel("other", values[:, n], "N or N m") for n, name in enumerate(self._names) if name}
+        """Forces along each row [N or N m], which do no work; power of bounded forces, impacts left out."""
+        values, first = self._multipliers(run), 0
+        found = {name: Channel("other", values[:, n], "N or N m") for n, name in enumerate(self._names) if name}
+        for c in run.model.constraints:
+            count = c.count(run.model)
+            if c.row_kind == "box":
+                forces = np.zeros(run.v.shape)
+                forces[:, list(c.coordinates(run.model))] = values[:, first : first + count]
+                row = "stops" if isinstance(c, HardLimits) else "dry friction"
+                found[row] = Channel("power", forces * run.v)
+                found[f"force.{row}"] = Channel("other", forces, "N m or N")
+            first += count
+        return found
 
     def _multipliers(self, run) -> np.ndarray:
         """Of all rows, (T, nc)."""
@@ -97,7 +108,7 @@ def requested_loops(model, method, others) -> LoopForces | None:
     Raises
     ------
     UnsupportedError
-        Beside friction or limits, or prescribed motions with an implicit method.
+        Beside prescribed motions, with an implicit method.
     """
     left = remaining_rows(model)
     if not left:
@@ -107,12 +118,6 @@ def requested_loops(model, method, others) -> LoopForces | None:
         raise UnsupportedError(
             f"simulate: {left[0]} beside the {others.words}: integrator {method.name!r} does not take both. Use 'rk4' "
             "or another explicit method, or 'semi_implicit'.",
-            model=model.name,
-        )
-    if others is not None and (others.friction or others.stops):
-        raise UnsupportedError(
-            f"simulate: {left[0]} beside {others.words}: steps keep the one or the other. Take one of them out of "
-            "model.constraints.",
             model=model.name,
         )
     return (KeptLoopForces if getattr(method, "keeps_loops", False) else LoopForces)(model)

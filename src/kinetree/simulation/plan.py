@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
 from kinetree.algorithms.projection import has_loops
-from kinetree.errors import UnsupportedError
+from kinetree.errors import SimulationError, UnsupportedError
 from kinetree.forces.motor import driven_model
 from kinetree.integrators.closure import closed_by
 from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
@@ -19,7 +20,7 @@ from kinetree.simulation.closed_starts import closed_start
 from kinetree.simulation.components import Components
 from kinetree.simulation.events import checked_events
 from kinetree.simulation.initial import initial_state, joined_state
-from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
+from kinetree.simulation.joint_constraints import JointConstraints, hard_coordinates, refuse_methods, requested
 from kinetree.simulation.limits import with_soft_stops
 from kinetree.simulation.loop_forces import requested_loops
 from kinetree.simulation.motors import Drivetrain
@@ -91,7 +92,8 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
     own += (*map(Drivetrain, given.motors), *checked_events(events))
     components = Components((*Components(components).all, *own))
     model = components.prepare(driven_model(given))
-    q, v, notes = initial_state(model, q0, v0, seed, () if constraints is None else constraints.hard)
+    hard = hard_coordinates(model) if constraints is None else constraints.hard
+    q, v, notes = initial_state(model, q0, v0, seed, hard)
     if constraints is not None:
         q, v, changed = constraints.start(model, q, v)
         notes += changed
@@ -99,7 +101,15 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
             q = closed_position(model, q, constraints.moving)
         model = constraints.completed(model)
     active, stops = with_soft_stops(model, q)
-    method, chosen = chosen_method(active, integrator, dt, constraints is not None and not constraints.locks_alone)
+    bounded = bounded_constraints(active)
+    held = bounded or (constraints is not None and not constraints.locks_alone)
+    method, chosen = chosen_method(active, integrator, dt, bool(held))
+    if bounded and method.name != "semi_implicit":
+        raise SimulationError(
+            f"simulate: {bounded[0]} beside loops is part of integrator 'semi_implicit' alone; integrator "
+            f"{method.name!r} has no such step. Use integrator='semi_implicit', or leave it out of model.constraints.",
+            integrator=method.name,
+        )
     if constraints is not None:
         refuse_methods(constraints, method.name, events)
         constraints.method = method
@@ -109,7 +119,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
         q, v, changed = closed_start(System(active), q, v, v0 is not None)
         notes += changed
         active = closed_by(active, closure, method, "simulate")
-    refuse_unsupported(active, "aba", computed=stepped_constraints(active) if loops else ())
+    refuse_unsupported(active, "aba", computed=[*stepped_constraints(active), *bounded] if loops else ())
     refuse_internal("simulate", active, method)
     if constraints is not None and not constraints.locks_alone and active.nx + active.nu:
         raise UnsupportedError(
