@@ -112,6 +112,21 @@ def test_trees_need_no_constraints(method):
     assert kt.closed_loops.null_space(model, q).tolist() == np.eye(6).tolist()
 
 
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("four_bar", ["crank"]),
+        ("slider_crank", ["crank"]),
+        ("stewart_platform", [f"prismatic{k}" for k in range(1, 7)]),
+        ("delta_robot", ["arm1", "arm2", "arm3"]),
+    ],
+)
+def test_the_independent_velocities_are_those_of_usual_motors(name, expected):
+    """Joints of one freedom, from the root outward, where they determine the others well."""
+    model = getattr(kt.models, name)()
+    assert [model.velocity_labels[k] for k in model.independent_velocities()] == expected
+
+
 def test_planar_models_and_batches():
     """The same four-bar in the planar algebra, at several positions in one call."""
     model = kt.models.four_bar()

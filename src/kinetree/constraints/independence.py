@@ -12,7 +12,7 @@ from kinetree.errors import ConstraintError
 from kinetree.state_kinematics import Kinematics
 
 SINGULAR = 1e-7  # a singular value below this part of the largest, at all sampled positions
-INWARD = 0.5  # preference of inner joints as independent ones, beside a factor of two in size
+REGULAR = (0.1, 0.01, 1e-4, 1e-8)  # of K, the parts of its smallest singular value that dependent columns keep
 
 
 def independent_velocities(model) -> tuple[int, ...]:
@@ -20,23 +20,31 @@ def independent_velocities(model) -> tuple[int, ...]:
 
     Notes
     -----
-    The dependent ones are chosen one after another: that of which most remains in the rows beside those chosen before,
-    by the product of the geometric mean over the sampled positions and the lower decile. Joints far from the root are
-    preferred as dependent ones.
+    Joints of one freedom are tried first, from the root outward. One is taken if the columns that are left keep the
+    rank of K: its smallest singular value, in the geometric mean over the sampled positions, may not fall by more than
+    a factor of 10; then of 100, before joints of several freedoms are tried in the same way. Floating bases that loops
+    do not hold are among the independent ones.
     """
     columns, K = sampled_rows(model)
-    left = K.copy()
-    dependent: list[int] = []
-    inner = 1.0 - INWARD * (1.0 - np.arange(len(columns)) / max(len(columns), 1))
-    for _ in range(K.shape[1]):
-        norms = np.linalg.norm(left, axis=1)
-        score = np.exp(np.log(np.maximum(norms, 1e-300)).mean(axis=0)) * np.quantile(norms, 0.1, axis=0) * inner**2
-        score[dependent] = 0.0
-        c = int(np.argmax(score))
-        dependent.append(c)
-        unit = left[:, :, c] / np.maximum(norms[:, c, None], 1e-300)
-        left = left - unit[:, :, None] * np.einsum("sr,src->sc", unit, left)[:, None, :]
-    return tuple(k for c, k in enumerate(columns) if c not in dependent)
+    sizes = np.sqrt((K**2).sum(axis=1).mean(axis=0))
+    K = K / np.where(sizes > 0.0, sizes, 1.0)
+    single = [joint.nv == 1 for joint in model.joints[1:] for _ in range(joint.nv)]
+    left, limit = [c for c in range(len(columns)) if sizes[c] > 0.0], _least(K)
+    groups = [[c for c in left if single[columns[c]] == one] for one in (True, False)]
+    tries = [(part, group) for group in groups for part in REGULAR[:2]] + [(part, list(left)) for part in REGULAR[2:]]
+    for part, group in tries:
+        for c in group:
+            rest = [n for n in left if n != c]
+            if len(left) > K.shape[1] and c in left and _least(K[:, :, rest]) >= part * limit:
+                left = rest
+    return tuple(k for c, k in enumerate(columns) if c not in left)
+
+
+def _least(K) -> float:
+    """The smallest singular value, in the geometric mean of the samples; infinite without rows."""
+    if not K.shape[1]:
+        return np.inf
+    return float(np.exp(np.log(np.maximum(np.linalg.svd(K, compute_uv=False)[:, -1], 1e-300)).mean()))
 
 
 def check_independent(model, chosen: tuple[int, ...]) -> None:
