@@ -16,9 +16,11 @@ def open_loops(model, file: str) -> list[Finding]:
 
     Parameters
     ----------
-    model : Model
+    model : Model or None
     file : str
     """
+    if model is None:  # of a file with errors
+        return []
     shown = INITIAL in model.keyframes
     q = model.keyframe(INITIAL)[0] if shown else model.neutral()
     where = "in the position of the file" if shown else "at the neutral position"
