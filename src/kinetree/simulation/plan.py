@@ -80,7 +80,7 @@ def plan(model, q0, v0, x0, seed, dt: float, integrator, events=(), components=(
         if kept is not None and kept[0] == key:
             return kept[1]
     found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure)
-    if key is not None and not any(hasattr(x, "get_state") for x in found.components.all):
+    if key is not None and not found.components.having("get_state"):
         model.functions[_KEPT] = key, found
     return found
 

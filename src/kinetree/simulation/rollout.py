@@ -464,7 +464,7 @@ def rollout(
     SimulationError
         A motion is no longer finite; names the state, the step and the coordinate.
     ConstraintError
-        In a step, forces of sticking friction or hard limits were not found.
+        A loop is open at the start. In a step, forces of sticking friction or hard limits were not found.
     MemoryLimitError
         The recorded states would not fit into memory; the message has a distance of samples that fits.
     ShapeError, NonFiniteError, QuaternionError, CouplingError

@@ -36,9 +36,11 @@ def simulate(
         The mechanism with its springs, damping, dry friction, limits and couplings.
     q0 : (nq,) array_like or str, optional
         Initial positions [rad or m; quaternions unit, (w, x, y, z)], or the name of one of ``model.keyframes``.
-        Default: the keyframe "initial" if the model's file gave one, else ``model.neutral()``, put inside the limits.
+        Default: the keyframe "initial" if the model's file gave one, else ``model.neutral()``, put inside the limits,
+        with loops closed by `assemble`. Given positions may leave loops open by up to 1e-6, which projection closes.
     v0 : (nv,) array_like, optional
-        Initial velocities [rad/s or m/s]. Default: those of the keyframe, else zero.
+        Initial velocities [rad/s or m/s], which obey the constraints. Default: those of the keyframe, else zero,
+        projected on the loops.
     x0 : (nx,) array_like, optional
         Initial internal states of force elements, in the order of ``model.state_names`` [as the elements define
         them]. Default: ``model.initial_state()``.
@@ -97,8 +99,10 @@ def simulate(
         The initial position is farther outside a limit than soft stops deflect, 0.2 rad or m, or those of the model.
     MemoryLimitError
         The samples would not fit into memory; the message has a distance of samples that fits.
-    ShapeError, NonFiniteError, QuaternionError, CouplingError
-        The initial state is not one of this model.
+    ShapeError, NonFiniteError, QuaternionError, CouplingError, ConstraintError
+        The initial state is not one of this model: a loop is open, for example.
+    AssemblyError
+        No closed position is found next to the default one.
 
     Notes
     -----

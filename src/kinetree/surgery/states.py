@@ -329,7 +329,7 @@ def joint_coordinates(joint: Joint, X: Transform, what: str) -> list[float]:
         if least < CLOSED:
             return best
     fault = f"{what}: its bodies are {least:.3g} [rad, m] away from what {joint!r} allows"
-    message = f"{fault}; the loop must be closed before its state can be mapped to another tree"
+    message = f"{fault}; the loop must be closed before its state can be mapped to another tree: kt.assemble"
     raise ModelError(message, distance=least)
 
 
