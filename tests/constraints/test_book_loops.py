@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -509,3 +511,24 @@ def test_orders_are_checked_by_name():
         equation.solve(["body 7"])
     with pytest.raises(ArgumentError, match="expected each of the 9 blocks once"):
         equation.bandwidth(["body 1", "joint 12"])
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical"])
+def test_springs_of_loop_joints_are_active_forces(kind):
+    """A spring and a damper in a loop joint are tau_k of section 8.4: on motions of the closed mechanism, and in a."""
+    model, q, v = kt.models.random_loops(3, bodies=7, loops=1, kinds=[kind])
+    loop = model.constraints[0]
+    motion = kt.constraints.Kinematics(model, q.tolist(), v.tolist()).relative(*loop.frames, loop.X_P, loop.X_S)
+    (x,), (S,) = loop_position(loop.joint, motion.X), loop.joint.motion_subspace(loop_position(loop.joint, motion.X))
+    rate = float(np.dot([*S], [*motion.velocity]) / np.dot([*S], [*S]))
+    rest = x - 0.2
+    sprung = dataclasses.replace(loop, stiffness=3.0, damping=0.4, spring_reference=rest)
+    force = {loop.name: [-3.0 * (x - rest) - 0.4 * rate]}
+    tau = np.ones(model.nv)
+    with kt.interpreted():
+        loaded = model.replace(constraints=(sprung,))
+        a, passive = kt.forward_dynamics(loaded, q, v, tau), kt.dynamics.passive_joint_forces(loaded, q, v)
+    assert book.loop_dynamics(model, q, v, tau, loop_forces=force).a == pytest.approx(a, rel=1e-9, abs=1e-9)
+    tau_a = book.loop_bias_forces(model, q, v) - book.loop_bias_forces(model, q, v, loop_forces=force)
+    Z = book.solve_constraints(*book.loop_constraints(model, q, v)[:2]).G
+    assert Z.T @ tau_a == pytest.approx(Z.T @ passive, abs=1e-11) and np.abs(Z.T @ tau_a).max() > 0.01

@@ -148,7 +148,7 @@ def test_weights_decide_between_targets_that_contradict_each_other():
 def test_closed_loops_stay_closed(method):
     """A four-bar's coupler point: reached on the loop; the point of an open chain is not, and the loop holds still."""
     model = kt.models.four_bar()
-    q, _ = model.keyframe("closed")
+    q, _ = model.keyframe("initial")
     G = kt.closed_loops.null_space(model, q, independent="crank")[:, 0]
     there = kt.closed_loops.project_position(model, kt.integrate(model, q, 0.3 * G))
     body = model.body_names[-1]
