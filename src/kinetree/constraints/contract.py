@@ -8,7 +8,7 @@ given by name, so they run on floats, arrays, extended precision and traced expr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 
@@ -182,6 +182,29 @@ class Constraint:
         changes = {what: _mapped(joint, getattr(self, what)) for what in self.joint_fields}
         changes |= {what: _mapped(frame, getattr(self, what)) for what in self.frame_fields}
         return replace(self, **changes)
+
+    def where_locked(self, positions: Mapping[str, Sequence[float]]) -> Constraint | None:
+        """What is left of it where joints stand still; None if nothing is.
+
+        Parameters
+        ----------
+        positions : mapping
+            Positions of the locked joints by name.
+
+        Raises
+        ------
+        ConstraintError
+            Joints that are not locked could then not move either.
+        """
+        going = [joint for joint in self.joints if joint in positions]
+        if going and len(going) < len(self.joints):
+            moving = next(joint for joint in self.joints if joint not in positions)
+            raise ConstraintError(
+                f"joint {going[0]!r} is in the {self}, so joint {moving!r} cannot be left to move; lock it, too, or "
+                "leave the constraint out",
+                joint=going[0],
+            )
+        return None if going else self
 
     def numbers(self) -> dict[str, object]:
         """Run-time inputs of kernels, by name; entries of tuples as "field.0", "field.1"."""

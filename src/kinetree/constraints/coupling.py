@@ -83,6 +83,10 @@ class Coupling(Constraint):
         """Both joints have one freedom."""
         check_single(self, model)
 
+    def where_locked(self, positions) -> Coupling | None:
+        """Nothing: a joint that follows is locked with its master, at any master's position if the ratio is zero."""
+        return None if self.joint in positions else self
+
     def residual(self, kin) -> list:
         """``q_joint - ratio q_master - offset``."""
         return [kin.coordinate(self.joint) - kin.coordinate(self.master) * self.ratio - self.offset]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kinetree.arguments import names, number
 from kinetree.constraints.contract import BOX, Constraint
@@ -24,6 +24,11 @@ class JointBounds(Constraint):
 
     row_kind = BOX
     joint_fields = ("of",)
+
+    def where_locked(self, positions):
+        """The same of the other joints."""
+        left = tuple(joint for joint in self.of if joint not in positions)
+        return None if self.of and not left else replace(self, of=left)
 
     def _concerns(self, model, k: int) -> bool:
         raise NotImplementedError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from kinetree.arguments import names, number, refuse
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling, check_single
-from kinetree.constraints.polynomial_coupling import numbers_of
+from kinetree.constraints.polynomial_coupling import PolynomialCoupling, numbers_of
 from kinetree.constraints.position_constraint import PositionConstraint
 
 
@@ -72,6 +72,16 @@ class LinearCoupling(PositionConstraint):
             return self
         (joint, master), (r, s) = self.joints, self.ratios
         return Coupling(joint, master, -s / r, self.total / r, self.name)
+
+    def where_locked(self, positions) -> Constraint | None:
+        """The sum over the other joints."""
+        terms = list(zip(self.joints, self.ratios, strict=True))
+        total = self.total - sum(r * positions[joint][0] for joint, r in terms if joint in positions)
+        left = [(joint, r) for joint, r in terms if joint not in positions]
+        if len(left) == 1:
+            [(joint, r)] = left
+            return PolynomialCoupling(joint, None, (total / r,), name=self.name)
+        return LinearCoupling(*zip(*left, strict=True), total, self.name) if left else None
 
     def phi(self, kin):
         """``sum_i ratio_i q_i - total``."""

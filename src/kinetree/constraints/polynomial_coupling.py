@@ -86,6 +86,8 @@ class PolynomialCoupling(PositionConstraint):
             object.__setattr__(self, what, number(f"{self}: {what}", getattr(self, what)))
         if self.master is None and any(found[1:]):
             refuse(f"{self}: coefficients", found, "one number where there is no master")
+        if self.master is None and self.master_reference:
+            refuse(f"{self}: master_reference", self.master_reference, "none where there is no master")
 
     def check(self, model) -> None:
         """Both joints have one freedom, and differ."""
@@ -102,6 +104,14 @@ class PolynomialCoupling(PositionConstraint):
             return PolynomialCoupling(self.joint, None, (c0,), self.joint_reference, 0.0, self.name)
         offset = self.joint_reference + c0 - c1 * self.master_reference
         return Coupling(self.joint, self.master, c1, offset, self.name)
+
+    def where_locked(self, positions) -> Constraint | None:
+        """A fixed position if the master is locked."""
+        if self.master not in positions or self.joint in positions:
+            return PositionConstraint.where_locked(self, positions)
+        (x,) = positions[self.master]
+        value = polynomial(self.coefficients, x - self.master_reference)
+        return PolynomialCoupling(self.joint, None, (value,), self.joint_reference, 0.0, self.name)
 
     def phi(self, kin):
         """``y - y0 - p(x - x0)``."""

@@ -72,6 +72,8 @@ class TendonLength(PositionConstraint):
             object.__setattr__(self, what, number(f"{self}: {what}", getattr(self, what)))
         if not self.master and any(self.coefficients[1:]):
             refuse(f"{self}: coefficients", self.coefficients, "one number where there is no master")
+        if not self.master and self.master_reference:
+            refuse(f"{self}: master_reference", self.master_reference, "none where there is no master")
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -91,6 +93,23 @@ class TendonLength(PositionConstraint):
             return replace(part, **{what: new[kind](getattr(part, what)) for what, kind in part.refers.items()})
 
         return replace(self, **{what: tuple(map(part_under, getattr(self, what))) for what in ("path", "master")})
+
+    def where_locked(self, positions) -> TendonLength | None:
+        """The tendons without the terms of locked joints, which are constant; None if no joint or point is left."""
+        found = []
+        for path, reference in ((self.path, self.reference), (self.master, self.master_reference)):
+            still = [term for term in path if isinstance(term, JointTerm) and term.joint in positions]
+            constant = sum(term.coefficient * positions[term.joint][0] for term in still)
+            found.append((tuple(part for part in path if part not in still), reference - constant))
+        (path, reference), (master, x0) = found
+        if path and (master or not self.master):
+            return replace(self, path=path, master=master, reference=reference, master_reference=x0)
+        if not path and not master:
+            return None
+        if path:  # the master has a constant length
+            value = polynomial(self.coefficients, -x0)
+            return replace(self, path=path, master=(), coefficients=(value,), reference=reference, master_reference=0.0)
+        return PositionConstraint.where_locked(self, positions)
 
     def structure(self, model) -> tuple:
         """The paths by numbers of joints and frames."""

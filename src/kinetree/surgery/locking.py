@@ -62,7 +62,7 @@ def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Mo
         _report(editor, model, joint, q)
     for joint, q in positions.items():
         editor.absorb(editor._joint_names[joint], q)
-    editor._constraints = [c for c in editor._constraints if c.joints[0] not in positions]
+    editor._constraints = [left for c in editor._constraints if (left := c.where_locked(positions)) is not None]
     editor.equipment = locked_equipment(editor.equipment, positions, editor.note)
     _leave_out_rigid_loops(editor)
     return editor.result()
@@ -153,3 +153,7 @@ def _leave_out_rigid_loops(editor: ModelEditor) -> None:
         level, state = ("info", "closed") if gap < CLOSED else ("warning", f"open by {gap:.3g} m or rad")
         editor.note(level, "lock", f"{loop} now connects two frames of one body, {state}: left out")
     editor.equipment = replace(editor.equipment, loops=tuple(left))
+    for c in list(editor._constraints):
+        if c.frames and not c.joints and len({editor.body_of(name) for name in c.frames}) == 1 and len(c.frames) > 1:
+            editor.note("info", "lock", f"{c} now connects frames of one body: left out")
+            editor._constraints.remove(c)

@@ -223,11 +223,13 @@ class ModelEditor(ModelBuilder):
     def _cut_references(self, frames: Collection[str], joints: Collection[str]) -> None:
         """Take out couplings and equipment that need removed parts; report those that also need remaining ones."""
         going = set(joints)
-        for c in self._constraints:
-            lost = [name for name in c.joints if name in going]
-            if 0 < len(lost) < len(c.joints):
-                self.note("dropped", "cut", f"{c}: joint {lost[0]!r} is not there any more")
-        self._constraints = [c for c in self._constraints if not {*c.joints} & going]
+        for c in list(self._constraints):
+            lost = [f"joint {name!r}" for name in c.joints if name in going]
+            lost += [f"frame {name!r}" for name in c.frames if name in frames]
+            if 0 < len(lost) < len(c.joints) + len(c.frames):
+                self.note("dropped", "cut", f"{c}: {lost[0]} is not there any more")
+            if lost:
+                self._constraints.remove(c)
         self._drop_forces("cut", frames, joints)
         stay_frames = [name for name in self.frame_names() if name not in frames]
         stay_joints = [name for name in self.joint_names() if name not in going]
