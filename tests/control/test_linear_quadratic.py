@@ -44,10 +44,10 @@ def test_cart_pole_is_balanced_from_a_large_angle():
     """The cost of the run is that of the Riccati matrix for a small start; a large one is caught as well."""
     balance = kt.control.lqr(CART, [0.0, 0.0], Q=1.0, R=0.1, actuated="slider")
     accurate = kt.integrators.Adaptive("dop853", rtol=1e-9, atol=1e-12)
-    run = kt.simulate(CART, [0.0, 1e-3], duration=12.0, dt=0.01, controller=balance, integrator=accurate)
+    run = kt.simulate(CART, [0.0, 1e-3], duration=12.0, dt=2.5e-3, controller=balance, integrator=accurate)
     x = np.concatenate((run.q, run.v), axis=1)
     cost = np.trapezoid((x**2).sum(axis=1) + 0.1 * (run.tau[:, 0] ** 2), run.time)
-    assert np.isclose(cost, x[0] @ balance.cost @ x[0], rtol=1e-3)
+    assert np.isclose(cost, x[0] @ balance.cost @ x[0], rtol=2e-4, atol=0.0)
     far = kt.simulate(CART, [0.0, 0.5], duration=10.0, controller=balance)
     assert np.abs(far.q[-1]).max() < 1e-3
 
