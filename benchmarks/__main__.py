@@ -23,6 +23,7 @@ SUITE = {
     "fused": "several quantities in one function",
     "rollout": "whole steps and rollouts",
     "bounded_rollout": "friction that sticks and hard limits, against exact steps and MuJoCo",
+    "loops": "mechanisms with loops against Pinocchio and MuJoCo, and ladders of up to 128 loops",
     "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
     "big_models": "chains of thousands of bodies",
     "gpu": "kernels on a CUDA device, where there is one",
