@@ -127,9 +127,9 @@ def _centered(model, bridge, theirs):
 
 def _complete(kt, model, bridge, compiled: bool) -> dict[str, object]:
     """Springs and dampers too: the complete forward dynamics, where kinetree computes all that the model holds."""
-    model = model.without_unsupported("actuators")  # which are switched off there
+    model = model.without_unsupported("loops", "equalities", "actuators")  # which are switched off there
     if model.unsupported:
-        return {"complete_reason": f"holds {len(model.unsupported)} loops, equalities or tendons with forces"}
+        return {"complete_reason": f"holds {len(model.unsupported)} tendons with forces"}
     # Dry friction and limits are constraints in MuJoCo, another law, and switched off there.
     model = model.replace(dry_friction=0.0).without_limits()
     q, v, a = random_states(model, np.random.default_rng(SEED + 1))

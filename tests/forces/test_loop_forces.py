@@ -229,7 +229,7 @@ def test_invalid_forces_in_loops_are_named():
         closed(_Hinge(), damping=1.0)
     with pytest.raises(ModelError, match="LoopMotor of joint 'pin': time_constant is 0.1, expected 0"):
         LoopMotor("pin", time_constant=0.1)
-    with pytest.raises(kt.errors.UnknownNameError, match="no joint named 'pin'"):
+    with pytest.raises(ModelError, match="this joint closes a loop, so it has no entry of tau. Use .*LoopMotor"):
         closed(Revolute()).with_forces(Motor("pin"))
     with pytest.raises(ModelError, match="'other' is none of the model's loop joints"):
         closed(Revolute()).with_forces(LoopForce("x", "other", kt.forces.Damping, (("damping", 1.0),)))

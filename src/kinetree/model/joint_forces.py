@@ -65,6 +65,13 @@ def _check_element(model, force: ForceElement) -> None:
         if model.is_loop(joint) and not force.commanded:
             check_coordinate(named_loops(model)[joint].joint)
             continue
+        if model.is_loop(joint):
+            raise ModelError(
+                f"{type(force).__name__} of joint {joint!r}: this joint closes a loop, so it has no entry of tau. Use "
+                "kinetree.forces.LoopMotor, whose command is an input, or put the joint into the tree: "
+                "kinetree.surgery.retree",
+                joint=joint,
+            )
         i = model.joint(joint)
         if force.commanded and model.joints[i].nv != 1:
             raise ModelError(
