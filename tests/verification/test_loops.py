@@ -11,6 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms import constrained, constrained_derivatives
 from kinetree.constraints import Distance, LoopJoint
+from kinetree.errors import UnsupportedError
 from kinetree.joints import Revolute, Spherical
 from kinetree.verification import loop_checks, loop_derivative_checks
 from kinetree.verification.states import States
@@ -110,6 +111,12 @@ def test_trees_and_mechanisms_out_of_scope_are_left_out():
     assert {row.note for row in rows} == {
         "0 closed positions were found about the neutral one and the keyframes, expected 1"
     }
+
+
+def test_planar_models_are_refused_by_name():
+    """With the spatial model that is the same."""
+    with pytest.raises(UnsupportedError, match="verify needs a spatial model and 'four_bar' is planar; take model.spa"):
+        kt.verify(kt.models.four_bar().planar(), 2, fast=True)
 
 
 # Damage ---------------------------------------------------------------------------------------------------------------

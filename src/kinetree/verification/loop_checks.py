@@ -46,8 +46,6 @@ def applies(model) -> None:
         raise LeftOut("forces of some constraints are bounded")
     if model.time_dependent or any(c.time_dependent for c in model.constraints):
         raise LeftOut("constraints or joints depend on time")
-    if model.algebra.dimension != 6:
-        raise LeftOut("the model is planar")
 
 
 def closed(s):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from kinetree.arguments import a_model, a_seed, a_truth_value, a_whole_number, checked, progress_bar
 from kinetree.errors import ModelError
+from kinetree.model.planar import refuse_planar
 from kinetree.verification import (
     data_checks,
     derivative_methods,
@@ -74,6 +75,8 @@ def verify(
     ------
     ModelError
         The model has no bodies or ``states`` is 0.
+    UnsupportedError
+        The model is planar; ``model.spatial`` is the same in three dimensions.
 
     Notes
     -----
@@ -94,6 +97,7 @@ def verify(
     if model.nb < 2 or states < 1:
         raise ModelError(f"verify: model {model.name!r} has {model.nb - 1} bodies and {states} states; "
                          "expected at least one of each.", model=model.name, states=states)  # fmt: skip
+    refuse_planar(model, "verify")
     from kinetree.simulation.progress import Progress
 
     start, rows, checks = time.perf_counter(), [], all_checks()
