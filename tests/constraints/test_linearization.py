@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error, constraint_jacobian
-from kinetree.errors import ConstraintError
+from kinetree.errors import ConstraintError, UnsupportedError
 
 G = 9.81
 
@@ -123,3 +123,10 @@ def test_a_state_is_linearized_in_batches():
     for n in range(3):
         one = kt.closed_loops.linearization(model, Q[n], zero[n], zero[n])
         assert A[n] == pytest.approx(one.A, rel=1e-12) and B[n] == pytest.approx(one.B, rel=1e-12)
+
+
+def test_rows_that_hold_velocities_alone_are_refused():
+    """A sleigh has three freedoms of position and two of velocity."""
+    model = kt.models.chaplygin_sleigh()
+    with pytest.raises(UnsupportedError, match="positions have more freedoms than velocities"):
+        kt.closed_loops.linearize(model, model.neutral())

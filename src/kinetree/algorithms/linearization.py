@@ -61,7 +61,7 @@ def closed_loops_linearization(model, q, v, tau, f_ext=None, x=None, u=None, *, 
     forward_dynamics_derivatives, closed_loops_null_space
     """
     for c in remaining_rows(model):
-        if c.residual(Kinematics(model, q, v)) is None:
+        if not all(c.position_level(model)):
             raise UnsupportedError(
                 f"linearization: model {model.name!r} has the {c}, which holds velocities alone, so positions have "
                 "more freedoms than velocities",
