@@ -44,6 +44,29 @@ class Constraint:
     verb : str
         The participle for joints whose velocities it determines: "locked".
 
+    Examples
+    --------
+    Two joints move against each other; as rows by hand:
+
+    >>> import kinetree as kt
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Opposite(kt.constraints.Constraint):
+    ...     of: tuple[str, str]
+    ...     joint_fields = ("of",)
+    ...     def count(self, model):
+    ...         return 1
+    ...     def residual(self, kin):
+    ...         return [kin.coordinate(self.of[0]) + kin.coordinate(self.of[1])]
+    ...     def rows(self, kin):
+    ...         return [{kin.dof(joint): 1.0 for joint in self.of}]
+    ...     def bias(self, kin):
+    ...         return [0.0]
+    >>> pair = kt.models.double_pendulum().with_constraints(Opposite(("shoulder", "elbow")))
+    >>> a = kt.forward_dynamics(pair, [0.3, -0.3], [1.0, -1.0], [0.0, 0.0])
+    >>> bool(abs(a.sum()) < 1e-12)
+    True
+
     Notes
     -----
     Signs: the constraint exerts the joint forces ``G^T lambda``, so a multiplier has the sign of the force along its

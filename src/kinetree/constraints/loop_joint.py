@@ -63,6 +63,18 @@ class LoopJoint(Constraint):
     of the joint's constraint forces and V the successor's twist relative to the predecessor, both in the coordinates of
     the successor frame. A multiplier is the constraint force on the successor along a column of T. Rows are derivatives
     of the position error where the loop is closed.
+
+    Examples
+    --------
+    The end of a double pendulum hangs on a ball joint:
+
+    >>> import kinetree as kt
+    >>> b = kt.ModelBuilder.of(kt.models.double_pendulum())
+    >>> _ = b.add_frame("end", "lower", ((0, 0, -1), (0, 0, 0)))
+    >>> _ = b.add_frame("hook", "world", ((0.5, 0, -1), (0, 0, 0)))
+    >>> held = b.build().with_constraints(kt.constraints.LoopJoint("ball", kt.joints.Spherical(), "hook", "end"))
+    >>> held.nc, held.independent_rows()  # in the plane of its motion two rows
+    (3, (0, 2))
     """
 
     name: str

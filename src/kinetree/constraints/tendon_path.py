@@ -5,13 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kinetree.arguments import number
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.spatial.scalar import sqrt
 
 
 @dataclass(frozen=True, slots=True)
 class JointTerm:
-    """A term ``coefficient * q_joint`` of the length of a fixed tendon."""
+    """A term ``coefficient * q_joint`` of the length of a fixed tendon.
+
+    Parameters
+    ----------
+    joint : str
+        Of one freedom.
+    coefficient : float
+        [m/rad, or 1 for joints that slide].
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> term = kt.constraints.JointTerm
+    >>> string = kt.constraints.TendonLength((term("shoulder", 0.1), term("elbow", 0.05)))
+    >>> string.joints
+    ('shoulder', 'elbow')
+    """
 
     joint: str
     coefficient: float
@@ -21,7 +38,19 @@ class JointTerm:
 
 @dataclass(frozen=True, slots=True)
 class ViaPoint:
-    """A point that a spatial tendon passes through: the origin of a frame."""
+    """A point that a spatial tendon passes through: the origin of a frame.
+
+    Parameters
+    ----------
+    frame : str
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> cable = kt.constraints.TendonLength(tuple(map(kt.constraints.ViaPoint, ("world", "upper", "lower"))))
+    >>> cable.frames
+    ('world', 'upper', 'lower')
+    """
 
     frame: str
 
@@ -53,7 +82,21 @@ class WrapShape:
 
 @dataclass(frozen=True, slots=True)
 class Pulley:
-    """Start of a branch of a spatial tendon, whose length is divided by ``divisor``."""
+    """Start of a branch of a spatial tendon, whose length is divided by ``divisor``.
+
+    Parameters
+    ----------
+    divisor : float
+        Not zero.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> via, pulley = kt.constraints.ViaPoint, kt.constraints.Pulley
+    >>> tackle = kt.constraints.TendonLength((via("a"), via("b"), pulley(2.0), via("b"), via("c")))
+    >>> len(tackle.path)
+    5
+    """
 
     divisor: float
 
@@ -82,6 +125,10 @@ def path_of(what: str, path) -> Path:
                 f"{what} wraps around a {part.kind} at frame {part.frame!r}; lengths over shapes are not computed yet. "
                 "Points that the tendon passes through are: kinetree.constraints.ViaPoint"
             )
+        if isinstance(part, (JointTerm, Pulley)):
+            value = part.coefficient if isinstance(part, JointTerm) else part.divisor
+            if number(f"{what}: the number of {part!r}", value) == 0.0 and isinstance(part, Pulley):
+                raise ModelError(f"{what} has a pulley whose divisor is 0, expected another number")
     fixed = [isinstance(part, JointTerm) for part in path]
     if not path or any(fixed) and not all(fixed):
         raise ModelError(f"{what} is {path!r}, expected joint terms alone, or points")
