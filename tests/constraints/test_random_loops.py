@@ -12,7 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error, constraint_jacobian
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.errors import UnsupportedError
+from kinetree.errors import SingularityError, UnsupportedError
 from kinetree.joints import Composite, Reversed, examples
 from kinetree.textbook.loop_methods import METHODS
 from kinetree.verification.maximal import Maximal
@@ -157,3 +157,26 @@ def test_composites_that_close_loops_have_one_moving_joint():
     joint = Composite((kt.joints.Revolute(), kt.joints.Prismatic((1, 0, 0))))
     with pytest.raises(UnsupportedError, match="has no implicit form"):
         joint.implicit(joint.transform(joint.neutral()))
+
+
+@pytest.mark.parametrize("cells", [1, 2])
+def test_at_a_flat_position_any_rank_is_solved_for(cells):
+    """Parallelograms at rest, stretched out flat: rank falls with each, and accelerations are still unique."""
+    model = kt.models.ladder(cells)
+    q, _ = model.keyframe("initial")
+    v, rng = np.zeros(model.nv), np.random.default_rng(2)
+    for joint in model.joint_names:
+        q[model.q_index(joint)] = 0.0
+    assert np.abs(constraint_error(model, q.tolist())).max() < 1e-14
+    G = np.array(constraint_jacobian(model, q.tolist()), float)
+    assert np.linalg.matrix_rank(G, 1e-9) == cells < len(model.independent_rows())
+    tau, f_ext = rng.standard_normal(model.nv), rng.standard_normal((model.nb, 6))
+    reference = Maximal(model, Plain(model, q[None], v[None]), q[None], v[None], tau[None], f_ext[None])
+    a = reference.a[0].astype(float)
+    with kt.interpreted():
+        found = {"pivoted": kt.forward_dynamics(model, q, v, tau, f_ext, method="pivoted")}
+        with pytest.raises(SingularityError):
+            kt.forward_dynamics(model, q, v, tau, f_ext)
+    for method in METHODS:
+        found[method] = kt.textbook.loop_dynamics(model, q, v, tau, f_ext, method=method).a
+    assert all(np.abs(x - a).max() < AGREEMENT * (1.0 + np.abs(a).max()) for x in found.values()), found
