@@ -288,3 +288,13 @@ def test_steps_of_loops_are_algorithms_like_all_others():
 def test_c_code_of_a_step_with_projection(tmp_path):
     """Written, built and run against its golden values."""
     run_harness(kt.export.to_c(kt.compile(four_bar(), "rk4_step")), tmp_path)
+
+
+def test_samples_between_steps_are_closed():
+    """Of a run that is resampled at times between its samples, with the accelerations of the closed mechanism."""
+    run = kt.simulate(four_bar(), duration=0.5, dt=0.01)
+    fine = run.resample(dt=0.0033)
+    assert max(misfit(fine)) < 1e-12
+    assert fine.q[:, 0] == pytest.approx(np.interp(fine.time, run.time, run.q[:, 0]), abs=1e-3)
+    again = kt.forward_dynamics(four_bar(), fine.q[70], fine.v[70], np.zeros(3))
+    assert fine.a[70] == pytest.approx(again, abs=1e-9)
