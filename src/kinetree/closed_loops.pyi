@@ -318,7 +318,7 @@ def regularity(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: A
     Returns
     -------
     rank : (...) array
-        Number of rows of loops that do not depend on each other at q.
+        Number of rows of loops that do not depend on each other at q [1].
     pivot : (...) array
         The smallest pivot of the rows that are solved for, relative to typical positions [1]: about the square of
         the distance to a singular position. Accelerations lose as many digits as it has zeros.

@@ -210,7 +210,7 @@ MULTIPLIERS = (
     outputs={"rank": (), "pivot": (), "error": ()},
     domains=(UNIT_QUATERNIONS,),
     symbols={
-        "rank": "Number of rows of loops that do not depend on each other at q.",
+        "rank": "Number of rows of loops that do not depend on each other at q [1].",
         "pivot": "The smallest pivot of the rows that are solved for, relative to typical positions [1]: about the "
         "square of the distance to a singular position. Accelerations lose as many digits as it has zeros.",
         "error": "The largest error of position of rows that are left out [m or rad].",
@@ -235,8 +235,8 @@ def closed_loops_regularity(model, q):
     >>> import kinetree as kt
     >>> bar = kt.models.four_bar()
     >>> rank, pivot, error = kt.closed_loops.regularity(bar, bar.keyframe("initial")[0])
-    >>> float(rank), 0.01 < pivot < 10.0, error < 1e-12
-    (2.0, True, True)
+    >>> int(rank), bool(0.01 < pivot < 10.0), bool(error < 1e-12)
+    (2, True, True)
     """
     kin, choice = Kinematics(model, q), model.loop_rows()
     system = PivotedSystem(model, crba(model, q), kin, {})

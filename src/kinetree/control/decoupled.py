@@ -144,7 +144,7 @@ class DecoupledControl:
     >>> arm = kt.surgery.lock(kt.load("arm7"), ["left_finger_slide", "right_finger_slide"])
     >>> part = kt.control.Held("tool", 1.0, (0, 0, 0.1), (0, 0, 0.2), (0.01, 0.01, 0.001))
     >>> both = kt.control.TwoArms.hold(arm, arm, part, part, placement=((1.0, 0, 0), (0, 0, np.pi)))
-    >>> q, v = 0.3 * np.arange(14.0) % 1.0, np.zeros(14)
+    >>> q, v = np.resize([0.3, 0.6, 0.2, 1.2, 0.4, 0.7, 0.1], 14), np.zeros(14)
     >>> arms = kt.control.TwoArms(both, q=q)
     >>> controller = kt.control.DecoupledControl(arms, servo=lambda t, q, v: np.zeros(11), force=(0.0, 0.0, 5.0))
     >>> arms.contact_force(q, v, controller(0.0, q, v)).round(9) + 0.0

@@ -133,7 +133,7 @@ class TwoArms:
     >>> arm = kt.surgery.lock(kt.load("arm7"), ["left_finger_slide", "right_finger_slide"])
     >>> part = kt.control.Held("tool", 1.0, (0, 0, 0.1), (0, 0, 0.2), (0.01, 0.01, 0.001))
     >>> both = kt.control.TwoArms.hold(arm, arm, part, part, placement=((1.0, 0, 0), (0, 0, np.pi)))
-    >>> arms = kt.control.TwoArms(both, q=0.3 * np.arange(14.0) % 1.0)
+    >>> arms = kt.control.TwoArms(both, q=np.resize([0.3, 0.6, 0.2, 1.2, 0.4, 0.7, 0.1], 14))
     >>> arms.dof, both.constraint_labels
     (11, ('ball', 'ball', 'ball'))
     """
