@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error, constraint_jacobian
 from kinetree.errors import FileFormatError, URDFError
-from kinetree.io.urdf.loop_file import MOST_BYTES, TYPES, loops_text
+from kinetree.io.urdf.loop_file import MOST_BYTES, TYPES, LoopFile, loops_text
 
 ROBOT = """<robot name="bar"><link name="base"/>{links}</robot>"""
 LINK = """<link name="{name}"><inertial><origin xyz=".5 0 0"/><mass value="1"/>
@@ -222,3 +222,26 @@ def test_loops_between_welded_links(files):
     path.write_text(path.read_text().replace("[1, 0, 0]", "[1.5, 0, 0]"))
     with pytest.raises(FileFormatError, match=r"bar.loops.toml:2: .*and it is open by 0.5 m or rad"):
         kt.load(files / "bar.urdf")
+
+
+def test_damaged_files_end_in_named_errors(tmp_path):
+    """Random damage of a file with all tables: it is read, or refused with its place, and nothing else."""
+    text = LOOPS + (
+        '[[distance]]\npredecessor = "crank"\nsuccessor = "tip"\nlength = 0.9\nat_successor = [0, 0, 0.1]\n'
+        '[[coupling]]\nname = "belt"\njoints = ["to_crank", "to_coupler", "to_rocker"]\nratios = [1, 1, -2]\n'
+        '[[polynomial]]\njoint = "to_rocker"\nmaster = "to_crank"\ncoefficients = [0, 1, 0.5]\n'
+    )
+    rng, path, read = np.random.default_rng(0), tmp_path / "x.loops.toml", 0
+    pieces = [*"[]{}=.,#-09\n\"'", "nan", "inf", "1e999", "true", "\\u0000", "é"]
+    for _ in range(400):
+        damaged = list(text)
+        for _ in range(rng.integers(1, 3)):
+            at = int(rng.integers(len(damaged)))
+            damaged[at : at + int(rng.integers(0, 4))] = [str(rng.choice(pieces))] if rng.random() < 0.5 else []
+        path.write_text("".join(damaged))
+        try:
+            LoopFile.read(path).check(["world", "tip", "crank"], ["to_crank", "to_coupler", "to_rocker"])
+            read += 1
+        except FileFormatError as error:
+            assert str(error).startswith(str(path)) and error.code == "loop-file"
+    assert 20 < read < 300, read
