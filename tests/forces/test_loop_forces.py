@@ -145,6 +145,18 @@ def test_limits_of_a_loop_joint_get_stops(start):
     assert (through.q[:, 2] - through.q[:, 0] - through.q[:, 1]).min() < coordinate - 0.2
 
 
+def test_assembly_keeps_the_limits_of_loop_joints(start):
+    """The closed position is inside them where there is one; verify leaves out limits without a stop."""
+    coordinate = start[2] - start[0] - start[1]
+    for lower, upper in ((coordinate - 0.2, coordinate - 0.1), (coordinate + 0.3, coordinate + 0.5)):
+        model = four_bar(lower=lower, upper=upper)
+        q = kt.assemble(model, start)
+        assert lower <= q[2] - q[0] - q[1] <= upper
+        with kt.interpreted():
+            kt.forward_dynamics(model, q, np.zeros(3), np.zeros(3))
+    assert "all agree" in str(kt.verify(model, states=1, fast=True))
+
+
 def test_a_spring_counts_angles_from_its_reference(start):
     """References that differ by whole turns are the same; none makes a jump within half a turn of it."""
     energies = []

@@ -11,6 +11,7 @@ from kinetree.state_kinematics import Kinematics
 
 HELD = 1e-6  # [rad or m] as complete calls take it
 EXACT = 1e-14
+INSIDE = 1e-9  # [rad or m] so far inside their limits loop joints come
 STEPS, TRIES = 80, 24
 LONGEST = 0.7  # [rad, m] of a step
 RANK = 1e-8  # of the largest singular value: smaller ones come from rows that others imply
@@ -53,6 +54,8 @@ class Closing:
             if limits and k not in held and np.isfinite([model.lower[k], model.upper[k]]).any()
         ]  # fmt: skip
 
+        self._loops = [(name, loop) for name, loop in model.loop_joints() if limits and loop.has_limits]
+
     def _residual(self, c, q):
         return c.residual(Kinematics(self._tree, q.tolist()))
 
@@ -60,7 +63,15 @@ class Closing:
         kin = Kinematics(self._tree, q.tolist())
         errors = ((x, held) for c in self._constraints
                   for x, held in zip(c.residual(kin), c.position_level(self.model), strict=True))  # fmt: skip
-        return np.array([float(x) for x, held in errors if held])
+        return np.array([*(float(x) for x, held in errors if held), *self._beyond(kin)])
+
+    def _beyond(self, kin) -> list[float]:
+        """The excess of each loop joint with limits over them; zero inside."""
+        found = []
+        for name, loop in self._loops:
+            x, margin = float(loop.counted(kin.coordinate(name))), min(INSIDE, 0.5 * (loop.upper - loop.lower))
+            found.append(x - min(max(x, loop.lower + margin), loop.upper - margin))
+        return found
 
     def gap(self, q) -> float:
         """The largest error of position [m or rad]."""
@@ -75,6 +86,8 @@ class Closing:
         kin = Kinematics(self._tree, q.tolist())
         rows = [row for c in self._constraints
                 for row, held in zip(c.rows(kin), c.position_level(self.model), strict=True) if held]  # fmt: skip
+        beyond = zip(self._loops, self._beyond(kin), strict=True)
+        rows += [kin.row(name) if excess else {} for (name, _), excess in beyond]
         J = np.zeros((len(rows), self.model.nv))
         for n, row in enumerate(rows):
             for k, x in row.items():

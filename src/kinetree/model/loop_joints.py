@@ -60,6 +60,16 @@ def with_forces(loops: Sequence[LoopJoint], forces: Sequence[ForceElement]):
     return tuple(loops), [force for force in forces if not isinstance(force, LoopForce)]
 
 
+def without_bare_limits(model):
+    """The model without the limits of loop joints that have no stop: random states of others may be beyond them."""
+    bare = [id(loop) for _, loop in model.loop_joints() if loop.has_limits and not loop.has_stop]
+    if not bare:
+        return model
+    none = {"lower": -math.inf, "upper": math.inf}
+    loops = tuple(dataclasses.replace(x, **none) if id(x) in bare else x for x in model.loops)
+    return model.replace(equipment=dataclasses.replace(model.equipment, loops=loops))
+
+
 def without_forces(loop: LoopJoint) -> LoopJoint:
     """The loop joint without springs, friction and stops; limits stay."""
     defaults: Mapping = LoopJoint.__dataclass_fields__

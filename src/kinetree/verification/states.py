@@ -10,6 +10,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.function import compile
 from kinetree.compiler.interpret import interpret
 from kinetree.compiler.time_argument import timed
+from kinetree.model.loop_joints import without_bare_limits
 from kinetree.model.seeds import generator
 from kinetree.native.arrays import as_arrays
 from kinetree.verification.plain import PRECISE, Plain, solve_symmetric
@@ -43,6 +44,7 @@ class States:
     """
 
     def __init__(self, model, n: int, seed: int, compiled: bool, modified: bool = False) -> None:
+        model = without_bare_limits(model)
         self.model, self.n, self.seed, self.compiled, self.modified = model, n, seed, compiled, modified
         rng = generator("verify", seed)
         pairs = [model.random_state(rng) for _ in range(n)]
