@@ -22,6 +22,7 @@ DEPENDENT = 5e-3  # of the natural size: less are the decimals of a file, and de
 MISFIT = 1e-2  # of the natural size: larger least errors are contradictions
 FREQUENT = 0.75  # a row is needed if it is independent at a quarter of the positions, as on one of several branches
 SMALLEST = 1e-6  # of what is left of a row at one position, so that a singular one among many decides nothing
+WALKS, FAR = 4, 0.8  # steps along the motions that are left, and the size of each [rad, m]
 SPREAD = 0.1  # [rad, m] by which each start is farther from the neutral position than the one before
 
 
@@ -204,8 +205,9 @@ def _misfits(model, constraints, q, rows, columns, by_row) -> tuple[dict, bool]:
 def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
     """Closed positions by Newton's method, for all samples at once, from random starts about the neutral position.
 
-    Constraints that share no joints are closed apart. Of each group positions that were not closed are replaced by
-    others that were.
+    From there some walk on along the motions that are left, if there are rows to choose from: these may be independent
+    in one part of a motion alone. Constraints that share no joints are closed apart. Of each group positions that were
+    not closed are replaced by others that were.
     """
     neutral, model = np.tile(model.neutral(), (count, 1)), model.snapshot(0.0)
     equalities, _ = _equalities(model)
@@ -214,6 +216,28 @@ def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
     q = _moved(model, neutral, _with_gears(model, spread[:, None] * rng.standard_normal((count, model.nv))))
     phi, G, coordinates = _equations(model, constraints, q)
     groups = _groups(coordinates)
+    q, phi, G = _closed(model, constraints, groups, q, phi, G)
+    ahead = rng.standard_normal((count, model.nv))
+    for n in range(WALKS if _leave_choices(groups, G) else 0):
+        ahead = _along(groups, G, ahead)
+        walks = np.arange(count) % (WALKS + 1) > n
+        start = _moved(model, q, np.where(walks[:, None], FAR * ahead, 0.0))
+        found = _closed(model, constraints, groups, start, *_equations(model, constraints, start)[:2])
+        arrived = walks & (np.abs(found[1]).max(axis=1, initial=0.0) <= CLOSED)
+        q, phi, G = (np.where(arrived.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+                     for new, old in zip(found, (q, phi, G), strict=True))  # fmt: skip
+    for rows, columns in groups:
+        gaps = np.nan_to_num(np.abs(phi[:, rows]).max(axis=1), nan=np.inf)
+        best = np.flatnonzero(gaps <= max(CLOSED, 10.0 * gaps.min()))
+        at = _positions(model, set(columns.tolist()))
+        q[:, at] = q[:, at][best[np.arange(count) % len(best)]]
+    phi, G, _ = _equations(model, constraints, q)
+    return Samples(q, phi, G, coordinates, numbers, groups)
+
+
+def _closed(model, constraints, groups, q, phi, G):
+    """Positions by Newton's method, their errors and rows."""
+    count = len(q)
     for n in range(NEWTON):
         step, unfinished = np.zeros((count, model.nv)), False
         for rows, columns in groups:
@@ -227,13 +251,29 @@ def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
             break
         q = _moved(model, q, step)  # of at most a radian
         phi, G, _ = _equations(model, constraints, q)
+    return q, phi, G
+
+
+def _leave_choices(groups, G) -> bool:
+    """Whether there are more rows than ranks in some group, beside those that are zero."""
     for rows, columns in groups:
-        gaps = np.nan_to_num(np.abs(phi[:, rows]).max(axis=1), nan=np.inf)
-        best = np.flatnonzero(gaps <= max(CLOSED, 10.0 * gaps.min()))
-        at = _positions(model, set(columns.tolist()))
-        q[:, at] = q[:, at][best[np.arange(count) % len(best)]]
-    phi, G, _ = _equations(model, constraints, q)
-    return Samples(q, phi, G, coordinates, numbers, groups)
+        block = np.nan_to_num(G[:, rows][:, :, columns])
+        size = np.abs(block).max(axis=(0, 2))
+        rank = np.median(np.linalg.matrix_rank(block, tol=ROUNDING * max(1.0, size.max(initial=0.0))))
+        if (size > ROUNDING * size.max(initial=0.0)).sum() > rank:
+            return True
+    return False
+
+
+def _along(groups, G, v) -> np.ndarray:
+    """The parts of velocities that all rows allow, with largest entries of 1."""
+    found = v.copy()
+    for rows, columns in groups:
+        block = np.nan_to_num(G[:, rows][:, :, columns])
+        own = v[:, columns]
+        own = own - (np.linalg.pinv(block, rcond=1e-9) @ (block @ own[:, :, None]))[:, :, 0]
+        found[:, columns] = own / np.maximum(np.abs(own).max(axis=1, keepdims=True), 1e-12)
+    return found
 
 
 def _with_gears(model, steps) -> np.ndarray:

@@ -17,7 +17,7 @@ from kinetree.model.model import Model
 KNEE, SHIN, TARSUS = (0.12, 0.0), (0.061, 0.047), (0.435, 0.02)  # of each joint in the body before [m]
 HEEL, HEEL_TIP, ACHILLES = (-0.013, -0.031), (-0.09, 0.0), 0.5012
 PLANE = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
-CRANK, TOE, RADIUS, FOOT_ARM, PLANTAR = (0.058, -0.034), (0.408, -0.04), 0.055, (-0.052, -0.012), 0.35
+CRANK, TOE, RADIUS, FOOT_ARM, PLANTAR = (0.058, -0.034), (0.408, -0.04), 0.04, (-0.052, -0.012), 0.35
 
 
 @checked(knee=a_number, toe=a_number)
@@ -47,8 +47,8 @@ def cassie_leg(knee: float = -1.2, toe: float = -1.5) -> Model:
     Notes
     -----
     Source: the arrangement of Cassie by Agility Robotics; dimensions like its, in one plane, and thin links.
-    Stiffnesses 1500 and 1250 N m/rad. Mobility 10 - 5 = 5: three motors ("hip", "knee", "crank") and two springs. Three
-    of the five rows of the plantar rod's hinge are redundant.
+    Stiffnesses 1500 and 1250 N m/rad, armatures of the motors 0.09 and 0.012 kg m^2. Mobility 10 - 5 = 5: three motors
+    ("hip", "knee", "crank") and two springs. Three of the five rows of the plantar rod's hinge are redundant.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def cassie_leg(knee: float = -1.2, toe: float = -1.5) -> Model:
     (10, 8, 5)
     """
     b = ModelBuilder("cassie_leg", gravity=DOWN)
-    _add(b, "thigh", WORLD, "hip", None, KNEE, 4.0)
-    _add(b, "knee_output", "thigh", "knee", at(*KNEE), SHIN, 0.8)
+    _add(b, "thigh", WORLD, "hip", None, KNEE, 4.0, armature=0.09)
+    _add(b, "knee_output", "thigh", "knee", at(*KNEE), SHIN, 0.8, armature=0.09)
     _add(b, "shin", "knee_output", "shin", at(*SHIN), TARSUS, 0.6, stiffness=1500.0, damping=0.1)
     _add(b, "tarsus", "shin", "tarsus", at(*TARSUS), TOE, 0.8)
     _add(b, "heel_spring", "tarsus", "heel", at(*HEEL), HEEL_TIP, 0.13, stiffness=1250.0, damping=0.1)
@@ -68,7 +68,7 @@ def cassie_leg(knee: float = -1.2, toe: float = -1.5) -> Model:
     b.add_body("achilles_rod", "thigh", Universal(), "achilles", (PLANE, (0.0, 0.0, 0.0)), mass=0.16,
                com=(0, 0, ACHILLES / 2), inertia=(thin, thin, 0.0))  # fmt: skip
     b.add_frame("achilles_rod_tip", "achilles_rod", at(0.0, 0.0, ACHILLES))
-    _add(b, "toe_crank", "tarsus", "crank", at(*CRANK), (RADIUS, 0.0), 0.13)
+    _add(b, "toe_crank", "tarsus", "crank", at(*CRANK), (RADIUS, 0.0), 0.13, armature=0.012)
     _add(b, "plantar_rod", "toe_crank", "plantar", at(RADIUS), (PLANTAR, 0.0), 0.12)
     _add(b, "foot", "tarsus", "toe", at(*TOE), (0.1, 0.0), 0.15)
     b.add_frame("foot_arm", "foot", at(*FOOT_ARM))
