@@ -69,7 +69,7 @@ __all__ = [
     "tracking_error",
 ]
 
-def cartesian_impedance(model: Model, q: ArrayLike, v: ArrayLike, R_d: ArrayLike, p_d: ArrayLike, V_d: ArrayLike, frame_stiffness: ArrayLike, frame_damping: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, axes: Literal["world", "local"], out: Any | None = None) -> NDArray[Any]:
+def cartesian_impedance(model: Model, q: ArrayLike, v: ArrayLike, R_d: ArrayLike, p_d: ArrayLike, V_d: ArrayLike, frame_stiffness: ArrayLike, frame_damping: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, axes: Literal["world", "local"], actuated: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that give a frame a stiffness and a damping about a pose, and hold the weight.
 
     .. math:: \tau = J^T (B^T K e + D (V_r - V)) + \mathrm{ID}(q, 0, 0)
@@ -96,6 +96,9 @@ def cartesian_impedance(model: Model, q: ArrayLike, v: ArrayLike, R_d: ArrayLike
         Name of the frame or body.
     axes : {"world", "local"}
         Axes of stiffness, damping and errors, at the frame's origin.
+    actuated : sequence of str or None
+        Names of the joints with motors, or labels of velocities. Default: all joints. Each choice is compiled
+        separately.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -108,7 +111,7 @@ def cartesian_impedance(model: Model, q: ArrayLike, v: ArrayLike, R_d: ArrayLike
     """
 
 
-def computed_torque(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, a_d: ArrayLike, kp: ArrayLike, kd: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+def computed_torque(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, a_d: ArrayLike, kp: ArrayLike, kd: ArrayLike, t: ArrayLike | None = None, *, actuated: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces under which the tracking error obeys a linear equation, by inverse dynamics.
 
     .. math:: \ddot e + K_d \dot e + K_p e = 0
@@ -131,6 +134,9 @@ def computed_torque(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_
         Gain of the position error [1/s^2 where it gives accelerations, N m/rad or N/m].
     kd : (..., nv, nv) array
         Gain of its rate [1/s where it gives accelerations, N m s/rad or N s/m].
+    actuated : sequence of str or None
+        Names of the joints with motors, or labels of velocities. Default: all joints. Each choice is compiled
+        separately.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -171,7 +177,7 @@ def inverse_task_inertia(model: Model, q: ArrayLike, t: ArrayLike | None = None,
     """
 
 
-def joint_impedance(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, a_d: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+def joint_impedance(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, a_d: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, t: ArrayLike | None = None, *, actuated: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that give the joints a stiffness and a damping about a moving reference, with their own inertia.
 
     .. math:: \tau = \mathrm{ID}(q, v, a_r) - C (v - v_r) + B^T K e + D (v_r - v)
@@ -194,6 +200,9 @@ def joint_impedance(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_
         Symmetric [N m/rad or N/m].
     damping : (..., nv, nv) array
         Symmetric [N m s/rad or N s/m].
+    actuated : sequence of str or None
+        Names of the joints with motors, or labels of velocities. Default: all joints. Each choice is compiled
+        separately.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -206,7 +215,7 @@ def joint_impedance(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_
     """
 
 
-def pd_gravity_compensation(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, kp: ArrayLike, kd: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+def pd_gravity_compensation(model: Model, q: ArrayLike, v: ArrayLike, q_d: ArrayLike, v_d: ArrayLike, kp: ArrayLike, kd: ArrayLike, t: ArrayLike | None = None, *, actuated: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces of springs and dampers to a reference, and those that hold the position.
 
     .. math:: \tau = B^T K_p e + K_d (v_r - v) + \mathrm{ID}(q, 0, 0)
@@ -227,6 +236,9 @@ def pd_gravity_compensation(model: Model, q: ArrayLike, v: ArrayLike, q_d: Array
         Gain of the position error [1/s^2 where it gives accelerations, N m/rad or N/m].
     kd : (..., nv, nv) array
         Gain of its rate [1/s where it gives accelerations, N m s/rad or N s/m].
+    actuated : sequence of str or None
+        Names of the joints with motors, or labels of velocities. Default: all joints. Each choice is compiled
+        separately.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

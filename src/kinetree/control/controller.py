@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.algorithms.joint_sets import actuated_coordinates
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.arguments import a_model, refuse
+from kinetree.arguments import a_model, names, refuse
 from kinetree.compiler.function import Function
 from kinetree.errors import ArgumentError
 from kinetree.integrators.system import time_argument
@@ -30,6 +31,10 @@ class Controller:
         Bounds of the joint forces [N m or N], to which they are cut: those of the model, the same number for all
         joints, one for each coordinate, or by the names of joints, the others without bounds. Default: none.
 
+    actuated : str or sequence of str, optional, keyword only
+        Joints with motors, in mechanisms with closed loops: forces of others are delivered by these. Default: all, with
+        the least forces.
+
     Notes
     -----
     A controller is data: it can be pickled, copied with other values by ``dataclasses.replace``, and shared between
@@ -38,9 +43,13 @@ class Controller:
 
     model: Model
     effort_limit: object = field(default=None, kw_only=True)
+    actuated: tuple[str, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         a_model(f"{type(self).__name__}: model", self.model)
+        if self.actuated is not None:
+            self._set("actuated", names(f"{type(self).__name__}: actuated", self.actuated))
+            actuated_coordinates(self.model, self.actuated)
         limit = self.effort_limit
         if limit is None:
             return
@@ -78,6 +87,8 @@ class Controller:
 
     def _computed(self, name: str, t: float, *arrays, **static):
         """The results of an algorithm, compiled for the model without checks of the state."""
+        if "actuated" in ALGORITHMS[name].static:
+            static["actuated"] = self.actuated
         key = ("control", name, *static.items())
         f = self.model.functions.get(key)
         if f is None:

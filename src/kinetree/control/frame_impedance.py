@@ -10,17 +10,21 @@ from kinetree.arguments import array, choice, refuse, text
 from kinetree.control.controller import Controller, gain_matrix
 from kinetree.control.frame_laws import REFERENCES
 from kinetree.control.frame_reference import FORMS, frame_reference
+from kinetree.control.joint_laws import delivered
 from kinetree.control.operational_space import (
     FRAME_COMPLIANCE,
     TOLERANCE,
     bound_task,
     compiled_part,
     consistent_inverse,
-    response,
+    freedom,
     task_rows,
 )
 from kinetree.control.tasks import JointTask
+from kinetree.integrators.kernels import part
 from kinetree.integrators.system import time_argument
+
+DELIVERED = part("delivered", delivered, "q[nq] v[nv] f[nv]", "tau[nv]", static=("actuated",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,7 @@ class CartesianImpedance(Controller):
     wrench : callable, optional
         ``wrench(t, q, v)``: the measured external wrench on the frame in these axes, (6,) [N m, N], for ``inertia``.
         Without it the response to external forces is that of the robot's inertia, and motions are those of the other.
-    effort_limit : optional
+    effort_limit, actuated : optional
         See `Controller`.
 
     Raises
@@ -116,12 +120,14 @@ class CartesianImpedance(Controller):
         tau = self._computed("cartesian_impedance", t, q, v, *motion[:3], self.stiffness, self.damping, **at)
         if self.posture is None:
             return tau
-        Y = response(self, t, q, v)
+        Y, _, N = freedom(self, t, q, v)
         J = self._computed("jacobian", t, q, frame=self.frame, reference="local_world_aligned")
-        _, N = consistent_inverse(Y, J, None, TOLERANCE)
+        _, N = consistent_inverse(Y, J, N, TOLERANCE)
         rows, a = task_rows(self, self.posture, t, q, v)
         # N a: accelerations towards the posture that leave the frame at rest.
-        return tau + self._computed("crba", t, q) @ (N @ (rows.T @ a))
+        f = self._computed("crba", t, q) @ (N @ (rows.T @ a))
+        share = compiled_part(self.model, DELIVERED, actuated=self.actuated)
+        return tau + share(q, v, f, *time_argument(self.model, t))
 
     def _shaped(self, t, q, v, motion):
         push = np.zeros(6) if self.wrench is None else self.wrench(t, q, v)
@@ -129,8 +135,9 @@ class CartesianImpedance(Controller):
         f = compiled_part(self.model, FRAME_COMPLIANCE, frame=self.frame, axes=self.axes)
         mobility = np.linalg.inv(self.inertia)
         J, b = f(q, v, *motion, self.stiffness, self.damping, push, mobility, *time_argument(self.model, t))
-        J_bar, N = consistent_inverse(response(self, t, q, v), J, None, TOLERANCE)
-        a = J_bar @ b
+        Y, a, N = freedom(self, t, q, v)
+        J_bar, N = consistent_inverse(Y, J, N, TOLERANCE)
+        a = a + J_bar @ (b - J @ a)
         if self.posture is not None:
             rows, wanted = task_rows(self, self.posture, t, q, v)
             a = a + N @ (rows.T @ wanted - a)

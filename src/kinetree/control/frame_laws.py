@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from kinetree.algorithms import sparse
 from kinetree.algorithms.complete import inverse_dynamics
-from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.jacobian import jacobian
 from kinetree.algorithms.kinematics import acceleration, pose
@@ -18,6 +17,7 @@ from kinetree.algorithms.mass_factors import above
 from kinetree.algorithms.matrices import apply, dot, minus, mirrored, plus, transposed
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.spec import algorithm
+from kinetree.control.joint_laws import delivered
 from kinetree.control.manifold_error import ManifoldError
 from kinetree.errors import UnsupportedError
 from kinetree.joints.spherical import quaternion_rate, turn_between
@@ -91,11 +91,13 @@ def pose_error(model, q, v, R_d, p_d, V_d, A_d, frame, axes):
 @algorithm(
     inputs="q v R_d p_d V_d frame_stiffness frame_damping",
     outputs="tau",
-    static=("frame", "axes"),
+    static=("frame", "axes", "actuated"),
     symbols={"tau": "Joint forces to apply [N m or N]."},
     raises="UnsupportedError",
 )
-def cartesian_impedance(model, q, v, R_d, p_d, V_d, frame_stiffness, frame_damping, *, frame, axes):
+def cartesian_impedance(
+    model, q, v, R_d, p_d, V_d, frame_stiffness, frame_damping, *, frame, axes, actuated=None
+):
     r"""Joint forces that give a frame a stiffness and a damping about a pose, and hold the weight.
 
     .. math:: \tau = J^T (B^T K e + D (V_r - V)) + \mathrm{ID}(q, 0, 0)
@@ -115,7 +117,8 @@ def cartesian_impedance(model, q, v, R_d, p_d, V_d, frame_stiffness, frame_dampi
     error, J = pose_error(model, q, v, R_d, p_d, V_d, None, frame, axes)
     wrench = minus(error.pulled_back(apply(frame_stiffness, error.e)), apply(frame_damping, error.s))
     rest = [0.0] * model.nv
-    return plus(inverse_dynamics(model, q, rest, rest), at_masters(model, apply(transposed(J), wrench)))
+    held = inverse_dynamics(model, q, rest, rest, actuated=actuated)
+    return plus(held, delivered(model, q, v, apply(transposed(J), wrench), actuated))
 
 
 @algorithm(inputs="q", outputs="Lambda_inv", static=("frame", "reference"), raises="SingularityError")

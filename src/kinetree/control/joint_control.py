@@ -23,7 +23,7 @@ class ComputedTorque(Controller):
         Gain of the position error, positive definite [1/s^2]: the square of the bandwidth.
     kd : float, (nv,) or (nv, nv) array_like, or mapping of joint names, optional
         Gain of its rate, positive definite [1/s]. Default: critical damping, twice the root of kp.
-    effort_limit : optional
+    effort_limit, actuated : optional
         See `Controller`.
 
     Raises
@@ -75,7 +75,7 @@ class PDGravityCompensation(Controller):
         Stiffness, positive definite [N m/rad or N/m].
     kd : float, (nv,) or (nv, nv) array_like, or mapping of joint names
         Damping, positive definite [N m s/rad or N s/m].
-    effort_limit : optional
+    effort_limit, actuated : optional
         See `Controller`.
 
     Raises
@@ -129,7 +129,7 @@ class JointImpedance(Controller):
         Positive definite [N m s/rad or N s/m].
     inertia : float, (nv,) or (nv, nv) array_like, or mapping of joint names, optional
         The inertia of the closed loop, positive definite [kg m^2 or kg]. Default: the mass matrix of the robot.
-    effort_limit : optional
+    effort_limit, actuated : optional
         See `Controller`.
 
     Raises

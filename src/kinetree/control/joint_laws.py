@@ -7,12 +7,16 @@ with its passive joint forces, couplings and constraints.
 from __future__ import annotations
 
 from kinetree.algorithms.complete import inverse_dynamics
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.coriolis import coriolis_matrix
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import UNIT_QUATERNIONS, unit_quaternions
+from kinetree.algorithms.loop_inverse_dynamics import shared_with_loops
 from kinetree.algorithms.matrices import apply, minus, plus
+from kinetree.algorithms.null_space import closed_loops_accelerations
 from kinetree.algorithms.spec import algorithm
 from kinetree.control.manifold_error import ManifoldError
+from kinetree.state_kinematics import Kinematics
 
 STATES = (UNIT_QUATERNIONS, unit_quaternions("q_d"))
 TAU = {"tau": "Joint forces to apply [N m or N]."}
@@ -39,9 +43,10 @@ def tracking_error(model, q, v, q_d, v_d):
 
 
 @algorithm(
-    inputs="q v q_d v_d a_d kp kd", outputs="tau", domains=STATES, symbols=TAU, raises="UnsupportedError"
-)
-def computed_torque(model, q, v, q_d, v_d, a_d, kp, kd):
+    inputs="q v q_d v_d a_d kp kd", outputs="tau", static=("actuated",), domains=STATES, symbols=TAU,
+    raises="UnsupportedError",
+)  # fmt: skip
+def computed_torque(model, q, v, q_d, v_d, a_d, kp, kd, *, actuated=None):
     r"""Joint forces under which the tracking error obeys a linear equation, by inverse dynamics.
 
     .. math:: \ddot e + K_d \dot e + K_p e = 0
@@ -51,7 +56,8 @@ def computed_torque(model, q, v, q_d, v_d, a_d, kp, kd):
     Source: J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "Resolved-acceleration control of mechanical manipulators", IEEE
     Transactions on Automatic Control 25 (1980); Siciliano et al., *Robotics* (2009), section 8.5.2. For rotations e is
     a rotation vector, and its second derivative is exact: the equation holds for joints of every kind, while no
-    rotation is off by half a turn.
+    rotation is off by half a turn. With couplings and closed loops it holds for the independent joints, the actuated
+    ones where these are as many, if the gains couple them with no others.
 
     See Also
     --------
@@ -65,7 +71,8 @@ def computed_torque(model, q, v, q_d, v_d, a_d, kp, kd):
     >>> kt.forward_dynamics(arm, q, v, tau).round(9).tolist()[0]  # kp e
     5.0
     """
-    return inverse_dynamics(model, q, v, joint_task(model, q, v, q_d, v_d, a_d, kp, kd))
+    a = joint_task(model, q, v, q_d, v_d, a_d, kp, kd)
+    return inverse_dynamics(model, q, v, allowed(model, q, v, a, actuated), actuated=actuated)
 
 
 def joint_task(model, q, v, q_d, v_d, a_d, kp, kd):
@@ -74,8 +81,11 @@ def joint_task(model, q, v, q_d, v_d, a_d, kp, kd):
     return error.accelerations([-x for x in plus(apply(kp, error.e), apply(kd, error.e_dot))])
 
 
-@algorithm(inputs="q v q_d v_d kp kd", outputs="tau", domains=STATES, symbols=TAU, raises="UnsupportedError")
-def pd_gravity_compensation(model, q, v, q_d, v_d, kp, kd):
+@algorithm(
+    inputs="q v q_d v_d kp kd", outputs="tau", static=("actuated",), domains=STATES, symbols=TAU,
+    raises="UnsupportedError",
+)  # fmt: skip
+def pd_gravity_compensation(model, q, v, q_d, v_d, kp, kd, *, actuated=None):
     r"""Joint forces of springs and dampers to a reference, and those that hold the position.
 
     .. math:: \tau = B^T K_p e + K_d (v_r - v) + \mathrm{ID}(q, 0, 0)
@@ -93,13 +103,15 @@ def pd_gravity_compensation(model, q, v, q_d, v_d, kp, kd):
     """
     error, rest = ManifoldError.of_joints(model, q, v, q_d, v_d), [0.0] * model.nv
     feedback = minus(error.pulled_back(apply(kp, error.e)), apply(kd, error.s))
-    return plus(inverse_dynamics(model, q, rest, rest), at_masters(model, feedback))
+    held = inverse_dynamics(model, q, rest, rest, actuated=actuated)
+    return plus(held, delivered(model, q, v, feedback, actuated))
 
 
 @algorithm(
-    inputs="q v q_d v_d a_d stiffness damping", outputs="tau", domains=STATES, symbols=TAU, raises="UnsupportedError"
-)
-def joint_impedance(model, q, v, q_d, v_d, a_d, stiffness, damping):
+    inputs="q v q_d v_d a_d stiffness damping", outputs="tau", static=("actuated",), domains=STATES, symbols=TAU,
+    raises="UnsupportedError",
+)  # fmt: skip
+def joint_impedance(model, q, v, q_d, v_d, a_d, stiffness, damping, *, actuated=None):
     r"""Joint forces that give the joints a stiffness and a damping about a moving reference, with their own inertia.
 
     .. math:: \tau = \mathrm{ID}(q, v, a_r) - C (v - v_r) + B^T K e + D (v_r - v)
@@ -119,4 +131,21 @@ def joint_impedance(model, q, v, q_d, v_d, a_d, stiffness, damping):
     error = ManifoldError.of_joints(model, q, v, q_d, v_d, a_d)
     feedback = minus(error.pulled_back(apply(stiffness, error.e)), apply(damping, error.s))
     feedback = minus(feedback, apply(coriolis_matrix(model, q, v), error.s))
-    return plus(inverse_dynamics(model, q, v, error.a_r), at_masters(model, feedback))
+    motion = inverse_dynamics(model, q, v, allowed(model, q, v, error.a_r, actuated), actuated=actuated)
+    return plus(motion, delivered(model, q, v, feedback, actuated))
+
+
+def allowed(model, q, v, a, actuated):
+    """The accelerations that constraints allow, with those of independent joints as given."""
+    if not any(c.row_kind == "equality" for c in model.constraints):
+        return a
+    proper = actuated is not None and len(actuated) == model.ny
+    chosen = actuated if proper else model.independent_velocities()
+    return closed_loops_accelerations(model, q, v, [a[k] for k in chosen], independent=chosen)
+
+
+def delivered(model, q, v, f, actuated):
+    """The forces of the actuated joints with the effect of given ones on all motions that constraints allow."""
+    if remaining_rows(model) or actuated is not None:
+        return shared_with_loops(model, Kinematics(model, q, v), f, actuated)[0]
+    return at_masters(model, f)

@@ -124,7 +124,7 @@ class OperationalSpace(Controller):
     tolerance : float
         Directions of a task in which the frame is more than 1/tolerance times heavier than along its axes are given up
         gradually: near singular positions, and where tasks before it leave no freedom.
-    effort_limit : optional
+    effort_limit, actuated : optional
         See `Controller`.
 
     Raises
@@ -169,7 +169,7 @@ class OperationalSpace(Controller):
 
     def accelerations(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Accelerations of the joints that the tasks give [rad/s^2 or m/s^2]; arguments as of a call."""
-        Y, a, N = response(self, t, q, v), np.zeros(self.model.nv), None
+        Y, a, N = freedom(self, t, q, v)
         for level in self.tasks:
             found = [task_rows(self, task, t, q, v) for task in level]
             J, b = (np.concatenate(x) for x in zip(*found, strict=True))
@@ -202,6 +202,16 @@ def task_rows(controller: Controller, task, t: float, q, v):
     f = compiled_part(model, JOINT_TASK)
     a = f(q, v, *task.reference(t), task.kp, task.kd, *time_argument(model, t))
     return np.eye(model.nv)[rows], a[rows]
+
+
+def freedom(controller: Controller, t: float, q, v):
+    """`response`, the least accelerations that constraints allow, and the projector on all motions (None: any)."""
+    Y, a = response(controller, t, q, v), np.zeros(controller.model.nv)
+    if not controller.model.constraints:
+        return Y, a, None
+    N = Y @ controller._computed("crba", t, q)
+    a = controller._computed("forward_dynamics", t, q, v, a)
+    return Y, a - N @ a, N
 
 
 def response(controller: Controller, t: float, q, v) -> np.ndarray:
