@@ -370,3 +370,22 @@ def test_a_batch_may_vary_lengths_and_placements():
         model = closed_by(float(lengths[n]), float(reaches[n]), float(radii[n]))
         assert a == pytest.approx(kt.forward_dynamics(model, q[n], np.zeros(3), [1.0, 2.0, 3.0]), rel=1e-10)
     assert np.ptp(found, axis=0).min() > 0.1
+
+
+def test_projection_and_runs_of_a_law_of_time():
+    """The height is kept in position and velocity: projected at a time, and along a run."""
+    b = kt.ModelBuilder("arm")
+    hinge = {"joint": kt.joints.Revolute((0, 1, 0)), "inertia": np.eye(3) * 0.1}
+    b.add_body("upper", **hinge, mass=1.0, com=(0, 0, -0.4))
+    b.add_body("lower", "upper", **hinge, placement=((0, 0, -0.8), (0, 0, 0)), mass=2.0, com=(0, 0, -0.2))
+    model, t = b.build().with_constraints(Bounce("lower", 0.1)), 0.2
+    q = kt.closed_loops.project_position(model, [1.3, 0.9], t)
+    v = kt.closed_loops.project_velocity(model, q, [0.5, 0.0], t)
+    kin = kt.constraints.Kinematics(model.at(t), q.tolist(), v.tolist())
+    assert model.constraints[0].residual(kin) == pytest.approx([0.0], abs=1e-12)
+    assert model.constraints[0].rate(kin) == pytest.approx([0.0], abs=1e-13) and np.abs(v).max() > 0.1
+    run = kt.simulate(model, kt.assemble(model, [1.3, 0.9]), duration=0.2)
+    for t, q, v in list(zip(run.time, run.q.tolist(), run.v.tolist(), strict=True))[::50]:
+        kin = kt.constraints.Kinematics(model.at(float(t)), q, v)
+        assert model.constraints[0].residual(kin) == pytest.approx([0.0], abs=1e-12)
+        assert model.constraints[0].rate(kin) == pytest.approx([0.0], abs=1e-12)

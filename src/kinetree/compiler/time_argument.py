@@ -42,7 +42,7 @@ def needs_time(spec: Spec, model) -> bool:
     if spec.body_frames == "laws" and not model.laws:
         return False
     if spec.body_frames == "loops":
-        return model.has_given_motions
+        return model.has_given_motions and TIME not in spec.inputs
     given = model.has_given_motions and not {CONSTRAINTS, GIVEN_MOTIONS}.isdisjoint(spec.domains)
     return takes_time(spec) and (model.time_dependent or given)
 
