@@ -27,11 +27,14 @@ COUNTS = {  # n, n^c, r of the literature: Featherstone (2008), section 8.10, an
     "delta_robot": (kt.models.delta_robot, 21, 18, 18),
     "cassie_leg": (kt.models.cassie_leg, 10, 8, 5),
     "andrews_squeezer": (kt.models.andrews_squeezer, 7, 15, 6),
+    "governor with rods": (lambda: kt.models.governor("rods"), 4, 2, 2),
+    "rolling_disk": (kt.models.rolling_disk, 6, 3, 3),
+    "chaplygin_sleigh": (kt.models.chaplygin_sleigh, 3, 1, 1),
     "coupled arm": (kt.models.geared_arm, 2, 1, 1),
     "pendulum": (kt.models.pendulum, 1, 0, 0),
 }
 PLANAR = {"four_bar", "slider_crank", "four_bar by a sphere in a cylinder", "four_bar in the plane", "andrews_squeezer",
-          "coupled arm", "pendulum"}  # fmt: skip
+          "coupled arm", "pendulum", "chaplygin_sleigh"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -1,1 +1,1 @@
-"""Accuracy of a model's dynamics, by comparison with extended precision."""
+"""Analyses of a model: accuracy of its dynamics, closed positions, assembly branches, mobility, torques of motors."""
