@@ -159,3 +159,22 @@ def test_starts_of_rollouts_are_checked():
     assert kt.rollout(model, many, None, None, 1e-3, steps=3, checks=False).q.shape == (3, 4, 3)
     assert kt.rollout(model, q.astype(np.float32), None, None, 1e-3, steps=3).q.dtype == np.float32
     assert max(abs(np.array(constraint_jacobian(model, q.tolist())) @ v)) < 1e-15
+
+
+def test_decimals_of_a_file_do_not_keep_loops_open():
+    """A crank whose axis is tilted by 1e-5: rows across the plane are rounding, and the others are closed exactly."""
+    rod = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": np.diag([0.01, 0.1, 0.1])}
+    b, tilt = kt.ModelBuilder("bar"), 1e-5
+    turn = ((0, 0, 0), (tilt, 0, 0))
+    b.add_body("crank", joint=kt.joints.Revolute(), joint_name="crank", placement=turn, **rod)
+    b.add_body("coupler", "crank", kt.joints.Revolute(), "coupler", placement=((1, 0, 0), (0, 0, 0)), **rod)
+    b.add_body("rocker", joint=kt.joints.Revolute(), joint_name="rocker", placement=((3, 0, 0), (0, 0, 0)), **rod)
+    b.add_frame("coupler_tip", "coupler", ((3, 0, 0), (0, 0, 0)))
+    b.add_frame("rocker_tip", "rocker", ((2.5, 0, 0), (0, 0, 0)))
+    hinge = kt.constraints.LoopJoint("closure", kt.joints.Revolute(), "coupler_tip", "rocker_tip")
+    model = b.build().with_constraints(hinge)
+    kept, rounding = list(model.independent_rows()), list(model.loop_rows().rounding)
+    q = kt.assemble(model, [1.0, -0.3, 1.4], fixed="crank")
+    phi = np.abs(constraint_error(model, q.tolist()))
+    assert len(kept) == 2 and rounding and phi[kept].max() < 1e-12
+    assert 1e-6 < phi[rounding].max() < 1e-3 and q == pytest.approx(angles(1.0), abs=1e-3)
