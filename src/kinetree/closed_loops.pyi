@@ -18,7 +18,10 @@ __all__ = [
     "Linearization",
     "TorqueFamily",
     "accelerations",
+    "bias",
     "branches",
+    "error",
+    "jacobian",
     "linearization",
     "linearize",
     "mobility",
@@ -60,6 +63,71 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, a_independent: Array
     -------
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
+    """
+
+
+def bias(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""``dK/dt v + dg/dt``: rows of constraints have the accelerations ``K a`` and this, zero in any motion.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    bias : (..., nc) array
+        Accelerations of the rows without those of the joints [m/s^2 or rad/s^2].
+    """
+
+
+def error(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""phi(q), the errors of position of all rows of the constraints; zero for rows that hold velocities alone.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    phi : (..., nc) array
+        Errors of position [m or rad], in the order of `Model.constraint_labels`.
+    """
+
+
+def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""K(q), the Jacobian of all constraints: rows have the velocities ``K v + g``, and exert the forces ``K^T lambda``.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    K : (..., nc, nv) array
+        Rows of the constraints [1 or m], in the order of `Model.constraint_labels`.
     """
 
 class _closed_loops_linearization(NamedTuple):

@@ -58,7 +58,8 @@ def test_every_error_is_one_of_the_library_and_says_when(name):
     names = {error for line in found for error in line.split(", ")}
     assert all(issubclass(getattr(kt.errors, error), kt.errors.KinetreeError) for error in names)
     assert all(found.values())
-    assert {domain.error for domain in ALGORITHMS[name].domains} <= names and {*ALGORITHMS[name].raises} <= names
+    errors = {domain.error for domain in ALGORITHMS[name].domains if domain.error}  # that of given motions has none
+    assert errors <= names and {*ALGORITHMS[name].raises} <= names
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import GIVEN_MOTIONS
-from kinetree.algorithms.spec import Spec
+from kinetree.algorithms.domain import GIVEN_MOTIONS, UNIT_QUATERNIONS
+from kinetree.algorithms.spec import Spec, algorithm
 from kinetree.state_kinematics import Kinematics
 
 
@@ -43,3 +43,93 @@ CONSTRAINT_MISFIT = Spec(
     "constraint_misfit", constraint_misfit, _Q | _V, {}, {"phi": ("nc",), "rates": ("nc",)}, domains=_TIME
 )
 CONSTRAINT_BIAS = Spec("constraint_bias", constraint_bias, _Q | _V, {}, {"bias": ("nc",)}, domains=_TIME)
+
+
+_DOMAINS = (UNIT_QUATERNIONS, GIVEN_MOTIONS)
+
+
+@algorithm(
+    inputs="q",
+    outputs={"phi": ("nc",)},
+    domains=_DOMAINS,
+    symbols={"phi": "Errors of position [m or rad], in the order of `Model.constraint_labels`."},
+)
+def closed_loops_error(model, q):
+    """phi(q), the errors of position of all rows of the constraints; zero for rows that hold velocities alone.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 8.25-8.27 and table 8.1, for loop joints. Of bounded rows zero.
+
+    See Also
+    --------
+    closed_loops_jacobian, closed_loops_project_position, assemble
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> bar = kt.models.four_bar()
+    >>> bool(abs(kt.closed_loops.error(bar, bar.keyframe("initial")[0])).max() < 1e-12)
+    True
+    """
+    return constraint_error(model, q)
+
+
+@algorithm(
+    inputs="q",
+    outputs={"K": ("nc", "nv")},
+    domains=_DOMAINS,
+    symbols={"K": "Rows of the constraints [1 or m], in the order of `Model.constraint_labels`."},
+)
+def closed_loops_jacobian(model, q):
+    """K(q), the Jacobian of all constraints: rows have the velocities ``K v + g``, and exert the forces ``K^T lambda``.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 8.7-8.20 and table 8.4, for loop joints. Rows that others imply are there, too:
+    `Model.independent_rows` are those that dynamics solve for. g is zero unless a constraint depends on time.
+    Identity: K v is the rate of `closed_loops_error`, of rows that hold positions.
+
+    See Also
+    --------
+    closed_loops_error, closed_loops_bias, closed_loops_null_space
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> bar = kt.models.four_bar()
+    >>> K = kt.closed_loops.jacobian(bar, bar.keyframe("initial")[0])
+    >>> K.shape == (bar.nc, bar.nv)
+    True
+    """
+    return constraint_jacobian(model, q)
+
+
+@algorithm(
+    inputs="q v",
+    outputs={"bias": ("nc",)},
+    domains=_DOMAINS,
+    symbols={"bias": "Accelerations of the rows without those of the joints [m/s^2 or rad/s^2]."},
+)
+def closed_loops_bias(model, q, v):
+    """``dK/dt v + dg/dt``: rows of constraints have the accelerations ``K a`` and this, zero in any motion.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 8.20, for loop joints, with the other sign: ``K a = k``, k is minus this.
+
+    See Also
+    --------
+    closed_loops_jacobian, closed_loops_accelerations
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> import numpy as np
+    >>> bar = kt.models.four_bar()
+    >>> q, v = bar.keyframe("initial")
+    >>> a = kt.forward_dynamics(bar, q, v, np.zeros(bar.nv))
+    >>> bool(abs(kt.closed_loops.jacobian(bar, q) @ a + kt.closed_loops.bias(bar, q, v)).max() < 1e-9)
+    True
+    """
+    return constraint_bias(model, q, v)

@@ -11,6 +11,7 @@ _DEFINED = {
     "algorithms.complete": "forward_dynamics inverse_dynamics semi_implicit_acceleration",
     "algorithms.complete_hybrid": "hybrid_dynamics",
     "algorithms.constrained_derivatives": "forward_dynamics_derivatives",
+    "algorithms.constraint_rows": "closed_loops_bias closed_loops_error closed_loops_jacobian",
     "algorithms.coriolis": "coriolis_matrix",
     "algorithms.crba": "crba",
     "algorithms.derivatives": "rnea_derivatives",

@@ -1,0 +1,41 @@
+"""Errors, Jacobian and bias of all constraints as public quantities, against the motion that they describe."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+
+@pytest.fixture(scope="module")
+def machine():
+    """A four-bar with a rod to the ground, a disk, and gears."""
+    return kt.models.rolling_disk(), kt.models.slider_crank()
+
+
+def test_rows_describe_the_motion(machine):
+    """K v is the rate of the errors, K a + bias is zero in any motion; batches, and compiled as interpreted."""
+    h = 1e-6
+    for model in machine:
+        q, v = model.keyframe("initial")
+        K, bias = kt.closed_loops.jacobian(model, q), kt.closed_loops.bias(model, q, v)
+        assert K.shape == (model.nc, model.nv) and K @ v == pytest.approx(0.0, abs=1e-9)
+        a = kt.forward_dynamics(model, q, v, np.zeros(model.nv))
+        assert K @ a + bias == pytest.approx(0.0, abs=1e-8)
+        dv = np.random.default_rng(0).standard_normal(model.nv)
+        moved = np.array([kt.integrate(model, q, s * dv) for s in (h, -h)])
+        errors = kt.closed_loops.error(model, moved)
+        held = [x for c in model.constraints for x in c.position_level(model)]
+        assert ((errors[0] - errors[1]) / (2 * h))[held] == pytest.approx((K @ dv)[held], abs=1e-7)
+        with kt.interpreted():
+            assert kt.closed_loops.jacobian(model, q) == pytest.approx(K, abs=1e-13)
+
+
+def test_rows_of_models_with_given_motions_take_the_time():
+    """As the last input."""
+    swing = kt.constraints.PrescribedMotion("elbow", kt.joints.Sinusoid(0.3, 2.0))
+    arm, t = kt.models.double_pendulum().with_constraints(swing), 0.4
+    assert kt.closed_loops.error(arm, [0.1, 0.5], t) == pytest.approx([0.5 - 0.3 * np.sin(2 * t)])
+    assert kt.closed_loops.bias(arm, [0.1, 0.5], [0.0, 0.0], t) == pytest.approx([1.2 * np.sin(2 * t)])
+    assert kt.closed_loops.jacobian(arm, [0.1, 0.5], t).tolist() == [[0.0, 1.0]]
