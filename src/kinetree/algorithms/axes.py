@@ -12,6 +12,8 @@ def turns_about_several_axes(model) -> bool:
     E_0, first = [IdentityRotation()] + [None] * (model.nb - 1), None
     for i in model.outward():
         joint = model.joints[i]
+        if joint.time_dependent:
+            return True  # it may turn the axes beyond it
         q_i = joint.neutral()
         E_0[i] = joint.transform(q_i).E @ (model.X_T[i].E @ E_0[model.parent[i]])
         for S_k in joint.motion_subspace(q_i):

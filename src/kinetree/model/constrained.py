@@ -38,8 +38,8 @@ class Constrained:
 
     @property
     def has_given_motions(self) -> bool:
-        """Whether constraints depend on time: then the complete dynamics take it as their last input."""
-        return any(c.time_dependent for c in self.constraints)
+        """Whether constraints depend on time, also by joints: then the complete dynamics take it as last input."""
+        return any(c.time_dependent or (self.time_dependent and c.frames) for c in self.constraints)
 
     @property
     def constraint_labels(self) -> tuple[str, ...]:

@@ -187,7 +187,7 @@ class Model(Equipped, JointArrays):
         equipment = replace(equipment, loops=loops)
         check_equipment(self, equipment)
         self._set(equipment=equipment)
-        closed = () if self.time_dependent else tuple(loop for loop in loops if loop.has_rows)
+        closed = tuple(loop for loop in loops if loop.has_rows)
         equalities = equality_constraints(equipment, others)
         self._set(_loop_numbers=loop_numbers(self, closed, len(others) + len(equalities)))
         check_loops(self)
