@@ -40,8 +40,13 @@ INNER = {
     "Model.loop_joint": "of names among those of loop_joints, in the bodies of algorithms",
     "Model.q_of": "over any scalar, in the bodies of algorithms",
     "Model.v_of": "over any scalar, in the bodies of algorithms",
+    "Model.snapshot": "over any scalar, in the bodies of algorithms",
+    "Model.stabilization": "of constraints by their place, in the bodies of algorithms",
+    "Model.stabilized": "of gains that closure= of simulate and rollout gives",
+    "Model.visits": "of parts of the tree, in the bodies of algorithms",
     "Model.with_internal": "over any scalar, in the bodies of algorithms",
     "Model.with_numbers": "over any scalar, in the bodies of algorithms",
+    "Simulation.closed": "for events, whose states were looked at",
     "Simulation.motion": "for integrators, which are given the step",
     "Simulation.shortened": "for integrators, which are given the step",
 }
