@@ -119,3 +119,15 @@ def test_springs_dampers_and_friction_in_planar_loop_joints():
     assert runs[1].q == pytest.approx(runs[0].q, abs=1e-12) and runs[1].energy == pytest.approx(
         runs[0].energy, abs=1e-9
     )
+
+
+def test_constraints_are_added_to_planar_models():
+    """Of the spatial model: locks, and loops between its frames."""
+    flat = kt.models.double_pendulum().planar()
+    locked = flat.with_constraints(kt.constraints.Lock("elbow"))
+    assert locked.algebra.dimension == 3 and locked.nc == 1
+    open_chain = kt.models.four_bar().replace(constraints=()).planar()
+    closed = open_chain.with_constraints(LoopJoint("closure", Revolute(), "coupler_tip", "rocker_tip"))
+    q, v = closed.keyframe("initial")
+    a = kt.forward_dynamics(kt.models.four_bar(), q, v, np.zeros(3))
+    assert closed.nc == 2 and kt.forward_dynamics(closed, q, v, np.zeros(3)) == pytest.approx(a, rel=1e-12)

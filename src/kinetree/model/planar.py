@@ -293,6 +293,10 @@ class PlanarModel(Model):
         """A copy with some of the data changed, given as for the spatial model or as this one has them."""
         return PlanarModel(self.spatial.replace(**{what: self._in_space(what, x) for what, x in changes.items()}))
 
+    def with_constraints(self, *constraints: Constraint) -> PlanarModel:
+        """A copy with further constraints, given as for the spatial model."""
+        return PlanarModel(self.spatial.with_constraints(*constraints))
+
     def _in_space(self, what: str, value):
         """Planar gravity, placements and inertias in space: they keep the parts across the plane."""
         axes = [rotation_from_matrix(E.tolist()) for E in self._axes[: self.nb]]
