@@ -109,3 +109,34 @@ def test_a_start_off_the_motion_is_refused_or_assembled():
     run = kt.simulate(other, duration=0.05, dt=0.01)
     assert run.q[0] == pytest.approx(angles(0.5), abs=1e-12)
     assert np.abs(rows(four_bar())[0](run.q)).max() < 1e-13
+
+
+@functools.cache
+def rheonomic():
+    """The same linkage, whose crank is a joint that depends on time."""
+    b, bar = kt.ModelBuilder("rheonomic"), {"mass": 1.0, "com": (0.5, 0, 0), "inertia": np.diag([0.01, 0.1, 0.1])}
+    crank = kt.joints.Prescribed(kt.joints.Revolute(), Polynomial((1.0, SPEED)))
+    b.add_body("crank", joint=crank, joint_name="crank", **bar)
+    b.add_body("coupler", "crank", kt.joints.Revolute(), "coupler", placement=((1, 0, 0), (0, 0, 0)), **bar)
+    b.add_body("rocker", joint=kt.joints.Revolute(), joint_name="rocker", placement=((3, 0, 0), (0, 0, 0)), **bar)
+    b.add_frame("coupler_tip", "coupler", ((3, 0, 0), (0, 0, 0)))
+    b.add_frame("rocker_tip", "rocker", ((2.5, 0, 0), (0, 0, 0)))
+    hinge = kt.constraints.LoopJoint("closure", kt.joints.Revolute(), "coupler_tip", "rocker_tip")
+    return b.build().with_constraints(hinge)
+
+
+ALL = ("rk4", "semi_implicit", "cg4", "implicit_midpoint", "linearly_implicit", "generalized_alpha", "adaptive")
+
+
+@pytest.mark.parametrize("integrator", ALL)
+def test_joints_that_depend_on_time_drive_loops(integrator):
+    """Every method: the geometry at each time, in positions and in velocities; rollouts, too."""
+    model = rheonomic()
+    run = kt.simulate(model, kt.assemble(model, [-0.3, 1.4]), duration=0.2, dt=0.01, integrator=integrator)
+    crank = 1.0 + SPEED * run.time[-1]
+    assert run.q[-1] == pytest.approx(angles(crank)[1:], abs=1e-12)
+    exact = 1e-3 if integrator == "generalized_alpha" else 1e-9
+    assert run.v[-1] == pytest.approx(SPEED * gradient(crank)[1:], abs=exact)
+    if integrator == "rk4":
+        found = kt.rollout(model, run.q[0], run.v[0], None, 0.01, steps=20, integrator="rk4")
+        assert found.q[-1] == pytest.approx(run.q[-1], abs=1e-13)

@@ -117,7 +117,7 @@ def requested_loops(model, method, others) -> LoopForces | None:
     if others is not None and others.moving and not explicit:
         raise UnsupportedError(
             f"simulate: {left[0]} beside the {others.words}: integrator {method.name!r} does not take both. Use 'rk4' "
-            "or another explicit method, or 'semi_implicit'.",
+            "or another explicit method, 'semi_implicit', or a joint kt.joints.Prescribed, which all methods take.",
             model=model.name,
         )
     return (KeptLoopForces if getattr(method, "keeps_loops", False) else LoopForces)(model)
