@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms import crba as crba_module
-from kinetree.algorithms import force_elements
+from kinetree.algorithms import force_elements, state_slopes
 from kinetree.algorithms import rnea as rnea_module
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.joints import Joint, Revolute
@@ -233,12 +233,12 @@ def test_wrong_forces_and_slopes_of_elements_are_named(monkeypatch):
     named = {"conservative forces", "stiffness K", "damping D"}
     before = {row.method: row.verdict for row in kt.verify(model, 2, fast=True) if row.quantity == "force elements"}
     assert before == dict.fromkeys(named, "ok")
-    product, rates = force_elements.transposed_product, force_elements.tangents
+    product, rates = force_elements.transposed_product, state_slopes.tangents
     with monkeypatch.context() as damage:
         damage.setattr(force_elements, "transposed_product", lambda *given: [1.01 * x for x in product(*given)])
         assert "conservative forces" in deviating(kt.verify(model, 2, fast=True), "force elements")
     with monkeypatch.context() as damage:
-        damage.setattr(force_elements, "tangents", lambda *given: [
+        damage.setattr(state_slopes, "tangents", lambda *given: [
             {d: given[0].mul(given[0].const(1.01), x) for d, x in row.items()} for row in rates(*given)
         ])  # fmt: skip
         assert {"stiffness K", "damping D"} <= deviating(kt.verify(model, 2, fast=True), "force elements")
