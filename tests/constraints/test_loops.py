@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from kinetree.algorithms.constraint_rows import constraint_error
 from kinetree.constraints import Constraint, LoopJoint
 from kinetree.constraints.redundancy import closed_positions
 from kinetree.errors import ConstraintError
-from kinetree.joints import Cylindrical, Revolute, Spherical
+from kinetree.joints import Cylindrical, Prismatic, Revolute, Spherical
+from kinetree.model.equipment import Keyframe
 from tests.compiler.test_c_source import GCC, run_harness
 from tests.surgery.test_pinocchio import both, bridge
 
@@ -210,3 +211,18 @@ def test_rows_are_regular_all_around():
         least[pair] = np.linalg.svd(unit, compute_uv=False)[:, -1].min()
     assert least[model.independent_rows()] == max(least.values()) > 0.5
     assert sum(x < 0.02 for x in least.values()) == 8
+
+
+def test_keyframes_are_starts_for_closed_positions():
+    """A pin 300 m along a slide: too far for Newton's method from the neutral position, but a keyframe is there."""
+    b, below = kt.ModelBuilder("far"), "world"
+    for name, joint in (("cart", Prismatic((1, 0, 0))), ("arm", Revolute()), ("hand", Revolute())):
+        b.add_body(name, below, joint, mass=1.0, inertia=np.eye(3), placement=((0.0, 0.3, 0.0), (0, 0, 0)))
+        below = name
+    keyframe = Keyframe("there", {"cart": (300.0,), "arm": (0.3,), "hand": (-0.6,)}, {})
+    plain = b.build()
+    model = plain.replace(equipment=replace(plain.equipment, keyframes=(keyframe,)))
+    X = kt.spatial.Transform.shift(kt.spatial.Vector3(300.0, 0.8, 0.0))
+    pin = LoopJoint("pin", Spherical(), "world", "hand", X)
+    gaps = [closed_positions(x.with_constraints(pin), np.random.default_rng(0)).gap for x in (plain, model)]
+    assert gaps[0] > 1.0 and gaps[1] < 1e-9

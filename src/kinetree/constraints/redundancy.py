@@ -236,15 +236,18 @@ def _misfits(model, constraints, q, rows, columns, by_row) -> tuple[dict, bool]:
 def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
     """Closed positions by Newton's method, for all samples at once, from random starts about the neutral position.
 
+    The last starts are about the model's keyframes, up to half of them: those of files are closed as a rule.
     From there some walk on along the motions that are left, if there are rows to choose from: these may be independent
     in one part of a motion alone. Constraints that share no joints are closed apart. Of each group positions that were
     not closed are replaced by others that were.
     """
-    neutral, model = np.tile(model.neutral(), (count, 1)), model.snapshot(0.0)
+    start, spread = np.tile(model.neutral(), (count, 1)), SPREAD * np.arange(1, count + 1)
+    for n, name in enumerate(getattr(model, "keyframes", ())[: count // 2], start=1):
+        start[-n], spread[-n] = model.keyframe(name)[0], SPREAD
+    model = model.snapshot(0.0)
     equalities, _ = _equalities(model)
     constraints, numbers = [c for c, _ in equalities], [n for _, of in equalities for n in of]
-    spread = SPREAD * np.arange(1, count + 1)
-    q = _moved(model, neutral, _with_gears(model, spread[:, None] * rng.standard_normal((count, model.nv))))
+    q = _moved(model, start, _with_gears(model, spread[:, None] * rng.standard_normal((count, model.nv))))
     phi, G, coordinates = _equations(model, constraints, q)
     groups = _groups(coordinates)
     q, phi, G = _closed(model, constraints, groups, q, phi, G)
