@@ -15,7 +15,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
 from kinetree.compiler.calls import public_call
-from kinetree.compiler.function import CHOICES
+from kinetree.compiler.function import CHOICES, CHOSEN
 from kinetree.joints import (
     JOINTS,
     Composite,
@@ -91,7 +91,8 @@ def choices():
     """Every function that the registry offers."""
     for spec in ALGORITHMS.values():
         names = [name for name in spec.static if name in CHOICES]
-        assert set(spec.static) <= {"frame", "forward", *CHOICES}, "a static argument that this test does not know"
+        known = {"frame", "forward", *CHOSEN, *CHOICES}
+        assert set(spec.static) <= known, "a static argument that this test does not know"
         for values in itertools.product(*(CHOICES[name] for name in names)):
             for optional in [(), *([tuple(spec.optional)] if spec.optional else [])]:
                 yield Choice(spec.name, optional, tuple(zip(names, values, strict=True)))
@@ -149,7 +150,7 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
         "R_d": np.linalg.qr(rng.standard_normal((BATCH, 3, 3)))[0], "p_d": rng.standard_normal((BATCH, 3)),
         "V_d": rng.standard_normal((BATCH, 6)),
         "frame_stiffness": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]), (BATCH, 1, 1)),
-        "frame_damping": np.tile(np.eye(6), (BATCH, 1, 1)),
+        "frame_damping": np.tile(np.eye(6), (BATCH, 1, 1)), "a_independent": a[:, : model.ny], "weights": tau**2 + 1.0,
         **factors._asdict(),
     }  # fmt: skip
 

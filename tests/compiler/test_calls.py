@@ -167,6 +167,7 @@ def test_quaternions_must_be_of_unit_length(floater, name, compiled):
         entry: np.resize(v, spec.shape(entry, floater)) for entry in spec.inputs if entry not in ("q", "dt")
     }
     static = {"frame": "leg", "reference": "local", "kind": "spatial", "axes": "world", "forward": (1,)}
+    static |= {"independent": None, "actuated": None}
     arguments = {entry: inputs[entry] for entry in spec.inputs} | {entry: static[entry] for entry in spec.static}
     text = raising(compiled, QuaternionError, lambda: public_call(name)(floater, **arguments))
     assert text.startswith(f"{name}: the quaternion of joint 'base' in q has length 1.01, expected 1 within")

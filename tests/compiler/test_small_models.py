@@ -11,7 +11,7 @@ from kinetree.compiler.calls import public_call
 from kinetree.errors import ModelError
 from kinetree.joints import Fixed, Revolute
 
-CHOICES = {"reference": "world", "kind": "spatial", "axes": "world"}
+CHOICES = {"reference": "world", "kind": "spatial", "axes": "world", "independent": None, "actuated": None}
 NO_RODS = {"aba_inverse_inertias", "aba_implicit_joints"}  # rods and points have no inverse inertia: refused by name
 OF_MASS = {name for name in ALGORITHMS if name.startswith(("center_of_mass", "centroidal"))}
 

@@ -113,8 +113,8 @@ def with_rotor(model):
 
 def value(model, rng, name: str, size, q, M):
     """A random value of an input, in spatial form; wrenches have planar parts alone."""
-    if name in ("q", "q0", "q1"):
-        return q[0] if name != "q1" else q[1]
+    if name in ("q", "q0", "q1", "q_d"):
+        return q[0] if name not in ("q1", "q_d") else q[1]
     if name == "M":
         return M
     if name in ("L", "D"):
@@ -148,6 +148,9 @@ def flattened(planar, name, shape, x, static):
         return np.array([six(E) @ row for E, row in zip(axes(planar, reference, shape[0]), x, strict=True)])
     if shape == ("nf", 6, "nv"):
         return np.array([six(E) @ row for E, row in zip(axes(planar, reference, "nf"), x, strict=True)])
+    if shape == (6, 6):
+        S = six(planar.axes_of(static["frame"]) if reference == "local" else E_0)
+        return S @ x @ S.T
     if shape and shape[0] == 6:
         return six(planar.axes_of(static["frame"]) if reference == "local" else E_0) @ x
     if name in ("R_WB", "R_WF"):
@@ -180,7 +183,8 @@ def cases():
     for name, spec in ALGORITHMS.items():
         choices = [{}]
         for entry in spec.static:
-            options = {**CHOICES, "frame": ("eye", "body5"), "forward": (("joint1", "joint3"),)}[entry]
+            joints = {"forward": (("joint1", "joint3"),), "independent": (None,), "actuated": (None,)}
+            options = {**CHOICES, **joints, "frame": ("eye", "body5"), "axes": ("world",)}[entry]
             choices = [{**c, entry: option} for c in choices for option in options]
         for c in choices:
             yield pytest.param(name, c, id="-".join([name, *(str(x) for x in c.values() if isinstance(x, str))]))
@@ -188,6 +192,8 @@ def cases():
 
 #: What algorithms hand on to one another, in coordinates of their own: compared through the answer.
 INTERNAL = {"articulated_factorization", "articulated_solve"}
+#: Laws of frames in space, which refuse planar models.
+SPATIAL = {"cartesian_impedance"}
 KINDS = {"flat": (3, False, False), "tilted": (4, True, False), "floating": (5, True, True)}
 
 
@@ -243,7 +249,7 @@ def alike(found, expected, tolerance=1e-9):
         np.testing.assert_allclose(found[entry], x, rtol=0.0, atol=tolerance * scale, err_msg=entry)
 
 
-@pytest.mark.parametrize(("name", "static"), [case for case in cases() if case.values[0] not in INTERNAL])
+@pytest.mark.parametrize(("name", "static"), [case for case in cases() if case.values[0] not in INTERNAL | SPATIAL])
 def test_interpreted(model, name, static):
     """The planar algebra gives the rows 3, 4, 5 of what the spatial one gives (C02.34, C05 to C07)."""
     if name.startswith("floating_base") and model.planar().nv_base:
@@ -259,7 +265,7 @@ def tilted():
     return mechanism(*KINDS["tilted"])
 
 
-@pytest.mark.parametrize(("name", "static"), [case for case in cases() if case.values[0] not in INTERNAL])
+@pytest.mark.parametrize(("name", "static"), [case for case in cases() if case.values[0] not in INTERNAL | SPATIAL])
 def test_compiled(tilted, name, static):
     """The same, compiled, and the same operations as the interpreted ones."""
     with kt.interpreted():
