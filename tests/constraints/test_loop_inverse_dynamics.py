@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_bias, constraint_jacobian
 from kinetree.errors import ConstraintError, UnknownNameError
+from tests.compiler.test_c_source import GCC, run_harness
 
 # Crank angle, effective inertia and its slope, potential energy and its slope: Lagrange's equation of the one
 # coordinate, with rods of mass = length 1, 3, 2.5 and the ground 3 (`four_bar`). Torques at crank rates (2, 0) and
@@ -112,6 +115,19 @@ def test_batches_have_the_same_results_as_single_states():
     found = kt.inverse_dynamics(model, q, v, a, weights=w)
     for n in range(3):
         assert found[n] == pytest.approx(kt.inverse_dynamics(model, q[n], v[n], a[n], weights=w[n]), abs=1e-12)
+
+
+@pytest.mark.skipif(GCC is None, reason="no C compiler")
+def test_c_code_and_names_with_choices(tmp_path):
+    """The crank's torque in C, at accelerations that keep the loop closed; choices behind a name; copies."""
+    model, q, v, a = crank_motion(1.0, 2.0, 3.0)
+    code = kt.export.to_c(kt.compile(model, "inverse_dynamics:crank"))
+    run_harness(code, tmp_path)
+    assert kt.export.to_c(kt.compile(model, "inverse_dynamics")).name == "four_bar_inverse_dynamics"
+    both = kt.compile(model, ["inverse_dynamics:crank+rocker", "closed_loops_null_space:rocker"])
+    tau, G = both(q, v, a)
+    assert tau == pytest.approx(kt.inverse_dynamics(model, q, v, a, actuated=["crank", "rocker"]))
+    assert G[2, 0] == 1.0 and pickle.loads(pickle.dumps(both))(q, v, a)[1] == pytest.approx(G)
 
 
 def test_a_missing_motor_is_named_and_the_rest_is_told():

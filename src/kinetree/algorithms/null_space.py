@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
+
 from kinetree.algorithms.constrained import equality_rows, given_accelerations
 from kinetree.algorithms.couplings import coupling_columns, expanded, weighted_row
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIONS
@@ -89,6 +91,12 @@ def null_space_at(model, q, v=None, independent=None) -> NullSpace:
     """The null space of a state; without v for velocities alone."""
     kin = Kinematics(model, q, v)
     return NullSpace(model, kin, independent, given_accelerations(model, kin) if v is not None else None)
+
+
+def closed_acceleration(model, q, v, rng) -> np.ndarray:
+    """Random accelerations that keep loops closed in a state (nv)."""
+    space = null_space_at(model, q.tolist(), v.tolist())
+    return np.array(space.accelerations(rng.standard_normal(len(space.place)).tolist()), float)
 
 
 @algorithm(inputs="q", outputs="G", static=("independent",))

@@ -80,7 +80,8 @@ class Function(ArrayCalls):
         self.structure_model = model  # whose structure the code has; the numbers are the model's
         self.spec = spec
         static = {n: None for n in spec.static if n in CHOSEN} | dict(static)
-        self.static = {n: canonical(model, n, x) for n, x in static.items()}
+        chosen = {n: canonical(model, n, x) for n, x in static.items()}
+        self.static = {n: x for n, x in chosen.items() if x is not None}
         self.checks = checks
         self.threads = checked_threads(threads)
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))

@@ -28,6 +28,7 @@ from kinetree.once import once
 CHOICES = {"reference": REFERENCES, "kind": KINDS, "axes": AXES}
 CHOSEN = {"independent": independent_coordinates, "actuated": actuated_coordinates}
 """Static arguments with a default, which depends on the model: their canonical form, also of None."""
+JOINTS = ("forward", *CHOSEN)
 LONGEST = 96
 """Characters of a fused function's name; the rest of a longer list is counted, and a part of its hash stands for it."""
 
@@ -199,9 +200,9 @@ def parsed(model, text: str) -> tuple[Spec, dict[str, str]]:
         if "frame" in spec.static and _is_frame(model, rest):
             own["frame"] = rest
             break
-        if "forward" in spec.static:
-            own["forward"] = rest
-            canonical(model, "forward", rest)
+        if joints := next((c for c in JOINTS if c in spec.static and "frame" not in spec.static), None):
+            own[joints] = rest
+            canonical(model, joints, rest)
             break
         head, colon, last = rest.rpartition(":")
         chosen = next((c for c in spec.static if c not in own and last in CHOICES.get(c, ())), None)

@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from kinetree.algorithms.null_space import closed_acceleration
 from kinetree.algorithms.spec import sized
 from kinetree.compiler.fused import flattened
 from kinetree.constraints.redundancy import closed_state
@@ -41,6 +42,8 @@ def states_of(model, declared, names, count: int, seed: int = 0) -> list[list[np
                 state.append(model.random_q(rng) if q is None else q)
             elif name == "v" and v is not None:
                 state.append(v)
+            elif name == "a" and v is not None:
+                state.append(closed_acceleration(model, q, v, rng))
             elif tuple(shape) == ("nv",) and name.startswith(("v", "a")):
                 state.append(model.random_state(rng)[1])  # couplings hold for velocities and accelerations alike
             elif not sizes:

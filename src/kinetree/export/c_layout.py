@@ -30,7 +30,7 @@ def axis_labels(model, size: str | int, name: str) -> list[str]:
     if size in _LABELS:
         return list(getattr(model, _LABELS[size]))
     labels = _WRENCH if size == 6 and name.startswith("f") else _COMPONENTS.get(size)
-    return list(labels or map(str, range(int(size))))
+    return list(labels or map(str, range(*sized((size,), model))))
 
 
 def units(model, declared: Sequence[str | int], name: str) -> list[str] | None:
