@@ -70,7 +70,7 @@ def inputs_of(model, n=11, seed=3):
         factors = kt.dynamics.articulated_factorization(model, q)
     return {
         "q": q, "v": v, "a": a, "tau": tau, "tau_joints": tau[:, model.nv_base :],
-        "a_joints": a[:, model.nv_base :], "a_independent": a, "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q[::-1].copy(),
+        "a_joints": a[:, model.nv_base :], "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q[::-1].copy(),
         "dt": np.linspace(1e-3, 2e-3, n), "f_ext": rng.standard_normal((n, model.nb, 6)),
         "y": rng.standard_normal((n, model.nb, 6)), "wrenches": rng.standard_normal((n, model.nb, 6)),
         "x": a, "b": tau, "M": M, "L": np.tril(M),

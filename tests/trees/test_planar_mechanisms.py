@@ -213,7 +213,8 @@ def answers(model, name, static, given):
 def both(model, name, static, spatial=True):
     """Results of the spatial model in planar form, and those of the planar model."""
     spec, rng = ALGORITHMS[name], np.random.default_rng(8)
-    if spec.function.__name__ == name and not hasattr(spec.function, "__wrapped__"):  # those that know rotors
+    knows_rotors = spec.function.__name__ == name and not hasattr(spec.function, "__wrapped__")
+    if knows_rotors and name != "forward_dynamics_clusters":  # it refuses rotors far from their joints
         model = with_rotor(model)
     if name.startswith("potential_energy"):  # its zero is arbitrary: heights across the plane do not count
         in_plane = six(model.planar().axes_of(0))[1:, 3:]

@@ -493,7 +493,11 @@ def test_what_depends_on_inertias_depends_on_gears():
         if hasattr(spec.function, "__wrapped__") or spec.static or not spec.inputs.keys() <= values.keys():
             continue
         given = [values[key] for key in spec.inputs]
-        plain, with_mass, with_rotors = (flat(spec.function(m, *given)) for m in (model, heavier, lighter))
+        try:
+            plain, with_mass, with_rotors = (flat(spec.function(m, *given)) for m in (model, heavier, lighter))
+        except UnsupportedError as error:
+            assert "gears" in str(error), name
+            continue
         if np.allclose(plain, with_mass, rtol=1e-9, atol=0.0) or name in balanced:
             continue
         assert not np.allclose(plain, with_rotors, rtol=1e-9, atol=0.0), f"{name} leaves gears out"

@@ -236,7 +236,7 @@ class PlanarModel(Model):
         axes = [_rotation(axes_across(normal)) for normal in plane.normals]  # from each body's coordinates
         before = [_rotation(axes_across(normal)) for normal in plane.before]
         joints = [PlanarJoint(model.joints[i], before[i], axes[i]) for i in model.outward()]
-        frames, frame_axes, kin = [], [], Kinematics(model, model.neutral().tolist())
+        frames, frame_axes, kin = [], [], _somewhere(model)
         for frame in model.frames:
             E = np.array(frame.X_FB.E.matrix.rows, dtype=float)
             normal = plane.normals[frame.body]
@@ -333,7 +333,7 @@ def _loops(model: Model, plane: Plane, frame_axes: Sequence[np.ndarray]) -> Iter
 
     Laws over leaves stay as they are: `Kinematics.point_motion` is that in space.
     """
-    numbers, kin = {frame.name: k for k, frame in enumerate(model.frames)}, Kinematics(model, model.neutral().tolist())
+    numbers, kin = {frame.name: k for k, frame in enumerate(model.frames)}, _somewhere(model)
     for c in model.constraints:
         if not c.frames:
             continue
@@ -353,6 +353,11 @@ def _loops(model: Model, plane: Plane, frame_axes: Sequence[np.ndarray]) -> Iter
         height = float((before @ kin.relative(c.predecessor, c.successor, c.X_P, c.X_S).X.r).z)
         loop = PlanarLoopJoint(c, X_P, X_S, before, after, _clean_height(height))
         yield replace(loop, kept=_rows_in_plane(model, loop))
+
+
+def _somewhere(model: Model) -> Kinematics:
+    """The model at one position and time: heights across the plane are the same at all of them."""
+    return Kinematics(model.at(0.0) if model.time_dependent else model, model.neutral().tolist())
 
 
 def _clean_height(height) -> float:

@@ -62,7 +62,8 @@ def loop_file_of(source: object, loops: str | PathLike | bool | None) -> Path | 
         return Path(loops)
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("", "<"):
         return None
-    beside = Path(source).with_suffix(SUFFIX)
+    path = Path(source)
+    beside = path.with_suffix(SUFFIX) if path.name else path / SUFFIX
     return beside if loops is True or os.path.exists(beside) else None  # False for names that no file can have
 
 
