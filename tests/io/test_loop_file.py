@@ -1,6 +1,9 @@
-"""Side files of URDF files: loops and constraints as TOML, read, written, found, refused with line and repair."""
+"""Side files of URDF files: loops and constraints as TOML and YAML, read, written, found, refused with repair."""
 
 import dataclasses
+import json
+import sys
+import tomllib
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error, constraint_jacobian
 from kinetree.errors import FileFormatError, URDFError
 from kinetree.io.urdf.loop_file import MOST_BYTES, TYPES, LoopFile, loops_text
+from kinetree.io.urdf.loop_syntax import MOST_VALUES
 
 ROBOT = """<robot name="bar"><link name="base"/>{links}</robot>"""
 LINK = """<link name="{name}"><inertial><origin xyz=".5 0 0"/><mass value="1"/>
@@ -158,9 +162,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "line", "message", "repair"), WRONG, ids=[message for *_, message, _ in WRONG])
-def test_errors_have_file_line_and_repair(files, text, line, message, repair):
+def test_errors_have_file_line_and_repair(files, text, line, message, repair, syntax="toml"):
     """Also of hostile files: nested, long, binary."""
-    path = files / "bar.loops.toml"
+    path = files / f"bar.loops.{syntax}"
     path.write_text(text)
     with pytest.raises(FileFormatError) as error:
         kt.load(files / "bar.urdf")
@@ -170,6 +174,107 @@ def test_errors_have_file_line_and_repair(files, text, line, message, repair):
     assert shown.startswith(f"{path}:{line}: " if line else f"{path}: ")
     (finding,) = kt.lint(files / "bar.urdf").errors
     assert finding.code == "loop-file" and finding.file == str(path) and finding.line == line
+
+
+YAML = """# a parallelogram
+loop:
+  - name: closure
+    type: revolute
+    predecessor: world
+    successor: tip
+    axis: [0, 1, 0]
+    at_predecessor: {xyz: [1, 0, 0]}
+    stiffness: 3.0
+"""
+
+
+def test_yaml_has_the_same_tables(files):
+    """The same constraints as of TOML, whatever the style, by the file beside the robot or by name."""
+    pytest.importorskip("yaml")
+    path, expected = files / "bar.urdf", kt.load(files / "bar.urdf")
+    (files / "bar.loops.toml").unlink()
+    block = YAML.replace("[0, 1, 0]", "\n      - 0\n      - 1e0\n      - 0.")
+    for text in (YAML, block, json.dumps(tomllib.loads(LOOPS)), f"---\n{YAML}...\n", YAML.replace("world", "'world'")):
+        for name in ("bar.loops.yaml", "bar.loops.yml"):
+            (files / name).write_text(text)
+            assert repr(kt.load(path).loops) == repr(expected.loops), text
+            with pytest.raises(FileFormatError, match="it has two files of loops, bar.loops.toml and bar.loops.y"):
+                (files / "bar.loops.toml").write_text(LOOPS)
+                kt.load(path)
+            (files / "bar.loops.toml").unlink()
+            assert repr(kt.load(path, loops=files / name).loops) == repr(expected.loops)
+            (files / name).unlink()
+    (files / "bar.loops.yaml").write_text("# nothing\n")
+    assert kt.load(path).nc == 0
+
+
+def test_saved_yaml_is_read_again(tmp_path):
+    """The form follows the suffix, the file that is there, or TOML; odd characters of names are kept."""
+    pytest.importorskip("yaml")
+    for k, model in enumerate(closed_models()):
+        path, side = tmp_path / f"robot {k}.urdf", tmp_path / f"robot {k}.loops.yaml"
+        kt.save(model, path, unsupported="drop", loops=side)
+        text, again = side.read_text(encoding="utf-8"), kt.load(path)
+        kt.save(again, path, unsupported="drop")
+        assert side.read_text(encoding="utf-8") == text and "\nloop:\n  - name: " in text
+        assert again.nc == model.nc and [loop.name for loop in again.loops] == [loop.name for loop in model.loops]
+        with pytest.raises(FileFormatError, match="two files of loops"):
+            kt.save(model, path, unsupported="drop", loops=tmp_path / "other.toml")
+    odd = [kt.constraints.Distance("a", 'b\u2028\x85\x7f\ufeff\U0001f980\\"\t: #', 1e-7, name="- [yes")]
+    odd_file = tmp_path / "odd.yaml"
+    odd_file.write_text(loops_text(odd, ".yaml")[0], encoding="utf-8")
+    assert [c for c, _ in LoopFile.read(odd_file).constraints] == odd
+    with pytest.raises(kt.errors.UnsupportedError, match="is for URDF files"):
+        kt.save(kt.models.four_bar(), tmp_path / "robot.xml", loops="robot.loops.yaml")
+
+
+LOVE = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+WRONG_YAML = [
+    ("closure: 1", 1, "'closure' is not one of the tables", "[[loop]]"),
+    ("- loop", 1, "expected a mapping from kinds", "begin with 'loop:'"),
+    ("loop: {name: a}", 1, "'loop' is not one of the tables", ""),
+    ("loop:\n  - name: 'a", 2, "not YAML: ", "yaml.org"),
+    (YAML.replace("type", "typ"), 4, "'typ' is no entry of it", "did you mean 'type'?"),
+    (YAML.replace("revolute", "spherical"), 7, "a spherical joint has no axis", "remove it"),
+    (YAML.replace("tip", "tipp"), 3, "the robot has no link 'tipp'", "did you mean 'tip'?"),
+    (YAML.replace("[0, 1, 0]", "[0, 1]"), 7, "axis is [0, 1], expected [x, y, z]", ""),
+    (YAML.replace("3.0", ".nan"), 9, "stiffness is nan, expected a number", "finite"),
+    (YAML.replace("3.0", "1:30"), 9, "stiffness is '1:30', expected a number", ""),
+    (YAML.replace("3.0", "1" + "0" * 5000), None, "too long", ""),
+    (YAML.replace("world", "true"), 5, "predecessor is True, expected a name", ""),
+    (YAML + "    stiffness: 2.0", 10, "'stiffness' is there twice", "leave one"),
+    (YAML.replace("type", "name"), 4, "'name' is there twice", "leave one"),
+    (YAML + YAML[YAML.index("loop:") :], 10, "'loop' is there twice", ""),
+    (YAML + "---\nloop: []", 10, "a second document", "leave one"),
+    (LOVE, 1, "anchors and aliases", "write the value itself"),
+    ("loop: *x", 1, "anchors and aliases", ""),
+    ("loop:\n  - {<<: {name: a}}", 2, "'<<' is no entry of it", ""),
+    ("loop: !!python/object/apply:os.system ['true']", 1, "tags (tag:yaml.org,2002:python", "without it"),
+    ("loop:\n  - {[a]: 1}", 2, "a key is no plain word", ""),
+    ("a: " + "[" * 5000 + "]" * 5000, 1, "nested too deep", ""),
+    ("- " * 5000, 1, "nested too deep", ""),
+    ("#" * (MOST_BYTES + 1), None, "expected at most", "Is this a loop file?"),
+    ("a: [" + "1," * MOST_VALUES + "]", 1, "more than 50000 values", "Is this a loop file?"),
+    ("\x00", None, "not YAML", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "message", "repair"), WRONG_YAML, ids=[x[2] for x in WRONG_YAML])
+def test_errors_of_yaml_have_line_and_repair(files, text, line, message, repair):
+    """As for TOML; also of hostile files: references that multiply, tags, merges, nesting."""
+    pytest.importorskip("yaml")
+    (files / "bar.loops.toml").unlink()
+    test_errors_have_file_line_and_repair(files, text, line, message, repair, "yaml")
+
+
+def test_the_missing_package_is_named(files, monkeypatch):
+    """pip install kinetree[yaml], or TOML; lint has a finding."""
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    (files / "bar.loops.toml").rename(files / "bar.loops.yaml")
+    with pytest.raises(kt.errors.MissingDependencyError, match=r"pip install 'kinetree\[yaml\]'.*TOML"):
+        kt.load(files / "bar.urdf")
+    (finding,) = kt.lint(files / "bar.urdf").errors
+    assert finding.code == "missing-dependency"
 
 
 def test_bytes_that_are_no_text(files):
@@ -224,15 +329,22 @@ def test_loops_between_welded_links(files):
         kt.load(files / "bar.urdf")
 
 
-def test_damaged_files_end_in_named_errors(tmp_path):
+ALL_TABLES = LOOPS + (
+    '[[distance]]\npredecessor = "crank"\nsuccessor = "tip"\nlength = 0.9\nat_successor = [0, 0, 0.1]\n'
+    '[[coupling]]\nname = "belt"\njoints = ["to_crank", "to_coupler", "to_rocker"]\nratios = [1, 1, -2]\n'
+    '[[polynomial]]\njoint = "to_rocker"\nmaster = "to_crank"\ncoefficients = [0, 1, 0.5]\n'
+)
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".yaml"])
+def test_damaged_files_end_in_named_errors(tmp_path, suffix):
     """Random damage of a file with all tables: it is read, or refused with its place, and nothing else."""
-    text = LOOPS + (
-        '[[distance]]\npredecessor = "crank"\nsuccessor = "tip"\nlength = 0.9\nat_successor = [0, 0, 0.1]\n'
-        '[[coupling]]\nname = "belt"\njoints = ["to_crank", "to_coupler", "to_rocker"]\nratios = [1, 1, -2]\n'
-        '[[polynomial]]\njoint = "to_rocker"\nmaster = "to_crank"\ncoefficients = [0, 1, 0.5]\n'
-    )
-    rng, path, read = np.random.default_rng(0), tmp_path / "x.loops.toml", 0
-    pieces = [*"[]{}=.,#-09\n\"'", "nan", "inf", "1e999", "true", "\\u0000", "é"]
+    rng, path, read, text = np.random.default_rng(0), tmp_path / f"x.loops{suffix}", 0, ALL_TABLES
+    if suffix == ".yaml":
+        pytest.importorskip("yaml")
+        path.with_suffix(".toml").write_text(text)
+        text = loops_text([c for c, _ in LoopFile.read(path.with_suffix(".toml")).constraints], suffix)[0]
+    pieces = [*"[]{}=.,#-09\n\"':&*!?|>%@`\t ", "nan", "inf", "1e999", "true", "\\u0000", "\\U00110000", "é"]
     for _ in range(400):
         damaged = list(text)
         for _ in range(rng.integers(1, 3)):
@@ -244,4 +356,4 @@ def test_damaged_files_end_in_named_errors(tmp_path):
             read += 1
         except FileFormatError as error:
             assert str(error).startswith(str(path)) and error.code == "loop-file"
-    assert 20 < read < 300, read
+    assert 20 < read < 350, read

@@ -13,7 +13,7 @@ from kinetree.model.parts import Report
 SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}
 
 
-@checked(model=a_model, path=a_path, format=a_word, unsupported=a_word, meshes=a_word)
+@checked(model=a_model, path=a_path, format=a_word, unsupported=a_word, meshes=a_word, loops=a_path)
 def save(
     model,
     path: str | PathLike,
@@ -21,11 +21,13 @@ def save(
     format: str | None = None,
     unsupported: str = "raise",
     meshes: str = "keep",
+    loops: str | PathLike | None = None,
     **options,
 ) -> Report:
     """Write a model into a URDF or MJCF file, which is replaced as a whole or not at all.
 
-    Loop joints and constraints, which URDF does not have, go into a TOML file beside it: ``robot.loops.toml``.
+    Loop joints and constraints, which URDF does not have, go into a file beside it: ``robot.loops.toml``, or the YAML
+    file that is there.
 
     Parameters
     ----------
@@ -39,6 +41,8 @@ def save(
     meshes : {"keep", "relative", "drop"}
         Names of mesh files: as the model holds them (where they were found), relative to the written file, or no
         meshes at all.
+    loops : str or path, optional
+        Of URDF only: the file for its loops and constraints; by its suffix TOML, or YAML for .yaml and .yml.
     **options
         Of the format, see ``to_urdf`` and ``to_mjcf``.
 
@@ -51,6 +55,8 @@ def save(
     ------
     UnsupportedError
         If the format does not support features of the model, naming them all; or for an unknown suffix.
+    FileFormatError
+        If a URDF file would have two files of loops.
     FileWriteError
         If the file cannot be written; an existing file is unchanged.
 
@@ -72,7 +78,9 @@ def save(
     format = _format(path, format)
     options |= {"unsupported": unsupported, "meshes": meshes, "folder": path.absolute().parent}
     if format == "urdf":
-        return _save_urdf(model, path, options)
+        return _save_urdf(model, path, loops, options)
+    if loops is not None:
+        raise UnsupportedError(f"save: loops={str(loops)!r} is for URDF files, {path} holds its loops itself")
     from kinetree.io.mjcf.write import mjcf_text
 
     text, report = mjcf_text(model, **options)
@@ -80,18 +88,18 @@ def save(
     return report
 
 
-def _save_urdf(model, path: Path, options: dict) -> Report:
-    """The file, and beside it one with the loops; one that is there is emptied where there are none."""
-    from kinetree.io.urdf.loop_file import SUFFIX, loops_text
+def _save_urdf(model, path: Path, loops: str | PathLike | None, options: dict) -> Report:
+    """The file, and one with the loops; one that is there is emptied where there are none."""
+    from kinetree.io.urdf.loop_file import beside, loops_text
     from kinetree.io.urdf.write import urdf_files
 
-    side = path.with_suffix(SUFFIX)
-    text, loops, report = urdf_files(model, side=side.name, **options)
-    if side.exists() and not loops:
-        loops = loops_text(())[0]
+    side = beside(path, None if loops is None else Path(loops))
+    text, content, report = urdf_files(model, side=side, **options)
+    if side.exists() and not content:
+        content = loops_text((), side.suffix.lower())[0]
         report = report.with_entry("info", "", f"{side.name}, which was there, has no constraints now")
-    if loops:
-        write_text(side, loops)
+    if content:
+        write_text(side, content)
     write_text(path, text)
     return report
 

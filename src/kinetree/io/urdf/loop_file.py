@@ -1,16 +1,14 @@
-"""The side file of a URDF file: loop joints and other constraints, which URDF itself does not have, as TOML.
+"""The side file of a URDF file: loop joints and other constraints, which URDF itself does not have, as TOML or YAML.
 
-TOML, since Python reads it itself: it has no references, tags or code that a hostile file could use.
+Python reads TOML itself; YAML needs PyYAML. Neither may have references, tags or code that a hostile file could use
+(`kinetree.io.urdf.loop_syntax`).
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -20,6 +18,7 @@ import numpy as np
 from kinetree.constraints import Constraint, Distance, LinearCoupling, LoopJoint, PolynomialCoupling
 from kinetree.errors import FileFormatError, KinetreeError, closest
 from kinetree.io.number_text import rpy_of
+from kinetree.io.urdf.loop_syntax import YAML_SUFFIXES, SyntaxFault, Tables, parsed, table_text
 from kinetree.io.xml.source import read_bytes
 from kinetree.joints import Cylindrical, Fixed, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from kinetree.model.builder import rotation_of_rpy
@@ -27,7 +26,7 @@ from kinetree.model.loop_joints import DATA
 from kinetree.model.mechanism import is_identity
 from kinetree.model.parts import pose_of_transform, transform_of_pose
 
-SUFFIX = ".loops.toml"
+SUFFIXES = tuple(f".loops{suffix}" for suffix in (".toml", *YAML_SUFFIXES))
 MOST_BYTES = 2**20
 TYPES = {cls.kind: cls for cls in (Fixed, Spherical, Revolute, Prismatic, Cylindrical, Helical, Universal, Planar)}
 _NUMBER, _TEXT, _NAME, _FLAG, _POINT, _PLACE = "a number", "text", "a name", "true or false", "[x, y, z]", "a pose"
@@ -63,8 +62,25 @@ def loop_file_of(source: object, loops: str | PathLike | bool | None) -> Path | 
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("", "<"):
         return None
     path = Path(source)
-    beside = path.with_suffix(SUFFIX) if path.name else path / SUFFIX
-    return beside if loops is True or os.path.exists(beside) else None  # False for names that no file can have
+    found = beside(path)
+    return found if loops is True or os.path.exists(found) else None
+
+
+def beside(path: Path, chosen: Path | None = None) -> Path:
+    """The side file of a URDF file: the chosen one, or that beside it, in TOML if there is none yet.
+
+    Raises
+    ------
+    FileFormatError
+        Others beside it, which would be read, too.
+    """
+    found = [path.with_suffix(suffix) if path.name else path / suffix for suffix in SUFFIXES]
+    there = [each for each in found if os.path.exists(each)]  # False for names that no file can have
+    both = [*dict.fromkeys([*there, *([] if chosen is None else [chosen])])]
+    if there and len(both) > 1:
+        names = " and ".join(each.name for each in both)
+        raise _error(path, None, f"it has two files of loops, {names}", f"keep one, remove {there[0].name}?")
+    return chosen or (there or found)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +112,13 @@ class LoopFile:
         if len(content) > MOST_BYTES:
             raise _error(path, None, f"{len(content)} bytes, expected at most {MOST_BYTES}", "is this a loop file?")
         try:
-            text = content.decode("utf-8-sig")
-            tables = tomllib.loads(text)
+            tables = parsed(content.decode("utf-8-sig"), path.suffix.lower())
         except UnicodeDecodeError as error:
             raise _error(path, None, f"byte {error.start} is not UTF-8", "save it as UTF-8") from None
-        except tomllib.TOMLDecodeError as error:
-            place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-            line = int(place[1]) if place else len(text.splitlines())
-            message = str(error).partition(" (at ")[0]
-            raise _error(path, line, f"not TOML: {message}", "see https://toml.io; names are in quotes") from None
-        except (RecursionError, ValueError, OverflowError):
-            raise _error(path, None, "values are nested too deep, or too long", "a table holds plain values") from None
-        return cls(path, tuple(_constraints(path, text, tables)))
+        except SyntaxFault as fault:
+            message, line, repair = fault.args
+            raise _error(path, line, message, repair) from None
+        return cls(path, tuple(_constraints(path, tables)))
 
     def check(self, frames: Iterable[str], joints: Iterable[str]) -> None:
         """Raise an error for names that a robot does not have.
@@ -141,45 +152,28 @@ def _error(path: Path, line: int | None, message: str, repair: str) -> FileForma
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-def _constraints(path: Path, text: str, tables: Mapping):
-    lines: dict[str, list[int]] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[\[\s*\"?(\w+)\"?\s*\]\]", line):
-            lines.setdefault(header[1], []).append(number)
-    names: dict[str, int | None] = {}
-    for kind, entries in tables.items():
+def _constraints(path: Path, tables: Tables):
+    names: set[str] = set()
+    for kind, entries in tables.content.items():
         if kind not in ENTRIES or not isinstance(entries, list) or not all(isinstance(x, dict) for x in entries):
             close = closest(kind, ENTRIES)
             known = f"did you mean [[{close[0]}]]?" if close else f"known: {', '.join(f'[[{k}]]' for k in ENTRIES)}"
-            line = _line_of(text, 1, kind)
-            raise _error(path, line, f"'{kind}' is not one of the tables of a loop file", known)
-        for k, table in enumerate(entries):
-            line = lines[kind][k] if len(lines.get(kind, ())) == len(entries) else None
-            entry = _Table(path, text, kind, table, line)
+            raise _error(path, tables.line_of(kind), f"'{kind}' is not one of the tables of a loop file", known)
+        for k in range(len(entries)):
+            entry = _Table(path, tables, kind, k)
             made = entry.constraint()
             if made.name and made.name in names:
-                raise _error(path, line, f"two constraints are named '{made.name}'", "rename one of them")
-            names[made.name] = line
-            yield made, line
-
-
-def _line_of(text: str, start: int | None, key: str) -> int | None:
-    """The line of a key at or after a line, before the next table."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if start is None or number < start:
-            continue
-        if number > start and re.match(r"\s*\[\[", line) and key not in line:
-            break
-        if re.match(rf"\s*(\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[\]=.]", line):
-            return number
-    return start
+                raise _error(path, entry.line, f"two constraints are named '{made.name}'", "rename one of them")
+            names.add(made.name)
+            yield made, entry.line
 
 
 class _Table:
     """One table of a file: its values, checked."""
 
-    def __init__(self, path: Path, text: str, kind: str, table: Mapping, line: int | None) -> None:
-        self.path, self.text, self.kind, self.table, self.line = path, text, kind, table, line
+    def __init__(self, path: Path, tables: Tables, kind: str, k: int) -> None:
+        self.path, self.tables, self.kind, self.k = path, tables, kind, k
+        self.line, table = tables.line_of(kind, k), tables.content[kind][k]
         name = table.get("name")
         self.what = f"{kind} '{name}'" if isinstance(name, str) and name else f"[[{kind}]]"
         for key in table:
@@ -193,7 +187,7 @@ class _Table:
         self.values = {key: self.value(key, value, ENTRIES[kind][key]) for key, value in table.items()}
 
     def error(self, message: str, repair: str = "", key: str | None = None) -> FileFormatError:
-        line = self.line if key is None else _line_of(self.text, self.line, key)
+        line = self.line if key is None else self.tables.line_of(self.kind, self.k, key)
         return _error(self.path, line, f"{self.what}: {message}", repair)
 
     def value(self, key: str, value: object, kind: str) -> object:
@@ -278,23 +272,24 @@ def _numbers(value: object, count: int | None = None) -> bool:
 # Writing -------------------------------------------------------------------------------------------------------------
 
 
-def loops_text(constraints: Iterable[Constraint]) -> tuple[str, list[Constraint]]:
+def loops_text(constraints: Iterable[Constraint], suffix: str = ".toml") -> tuple[str, list[Constraint]]:
     """The text of a side file, and the constraints that it cannot hold.
 
     Parameters
     ----------
     constraints : iterable of Constraint
+    suffix : {".toml", ".yaml", ".yml"}
     """
-    parts, lost = ["# Loop joints and constraints of the robot in the URDF file of this name."], []
+    tables: dict[str, list[dict]] = {}
+    lost = []
     for c in constraints:
         entries = _entries(c)
         if entries is None:
             lost.append(c)
             continue
-        kind, values = entries
-        lines = [f"{key} = {_text(value)}" for key, value in values.items()]
-        parts.append("\n".join([f"[[{kind}]]", *lines]))
-    return "\n\n".join(parts) + "\n", lost
+        tables.setdefault(entries[0], []).append(entries[1])
+    parts = ["# Loop joints and constraints of the robot in the URDF file of this name."]
+    return "\n\n".join([*parts, *(table_text(kind, made, suffix) for kind, made in tables.items())]) + "\n", lost
 
 
 def _entries(c: Constraint) -> tuple[str, dict] | None:
@@ -336,16 +331,3 @@ def _parameters(joint: Joint) -> dict:
 
 def _listed(x):
     return list(x) if isinstance(x, tuple) else x
-
-
-def _text(value) -> str:
-    """A value in TOML."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {_text(x)}' for key, x in value.items())} }}"
-    return repr(float(value) + 0.0)

@@ -71,8 +71,8 @@ def load_urdf(
     density : float, optional
         Of ``inertia_from`` only [kg/m^3]; default 1000.
     loops : str, path or bool, optional
-        A TOML file with loop joints and other constraints, which URDF does not have: see docs/formats.md. Default: the
-        one beside the file, ``robot.loops.toml`` for ``robot.urdf``, if there is one; False: none.
+        A TOML or YAML file with loop joints and other constraints, which URDF does not have: see docs/formats.md.
+        Default: ``robot.loops.toml`` or ``robot.loops.yaml`` beside ``robot.urdf``, if there is one; False: none.
 
     Returns
     -------

@@ -76,9 +76,9 @@ def urdf_text(
 
 
 def urdf_files(
-    model, *, unsupported: str, meshes: str, folder: Path | None, side: str | None = None
+    model, *, unsupported: str, meshes: str, folder: Path | None, side: Path | None = None
 ) -> tuple[str, str, Report]:
-    """The text, that of a side file of this name, empty if there is nothing for it, and the report."""
+    """The text, that of a side file, empty if there is nothing for it, and the report."""
     features = UnsupportedFeatures(model, "URDF", unsupported)
     _settle_physics(model, features)
     loops = _settle_constraints(model, features, side)
@@ -87,19 +87,19 @@ def urdf_files(
     return text_of(robot), loops, features.report()
 
 
-def _settle_constraints(model, features: UnsupportedFeatures, side: str | None) -> str:
+def _settle_constraints(model, features: UnsupportedFeatures, side: Path | None) -> str:
     """Report the constraints that neither the format nor a side file holds; the text of that."""
     held = [c for c in model.constraints if c.kind != "coupling" and c not in model.loops]
     held += model.loops
-    text, lost = loops_text(held) if side is not None else ("", held)
+    text, lost = loops_text(held, side.suffix.lower()) if side is not None else ("", held)
     for c in lost:
         features.add("loop joints" if c in model.loops else "constraints", repr(c.name) if c.name else str(c))
     if len(lost) == len(held):
         return ""
     for c in model.equalities:
         if c.softness is not None and any(c.name == x.name for x in held if x not in lost):
-            features.note(str(c), f"written into {side} without its softness")
-    features.note("", f"{len(held) - len(lost)} of the constraints are in {side}")
+            features.note(str(c), f"written into {side.name} without its softness")
+    features.note("", f"{len(held) - len(lost)} of the constraints are in {side.name}")
     return text
 
 
