@@ -144,7 +144,7 @@ def allowed(model, q, v, a, actuated):
     return closed_loops_accelerations(model, q, v, [a[k] for k in chosen], independent=chosen)
 
 
-def delivered(model, q, v, f, actuated):
+def delivered(model, q, v, f, actuated=None):
     """The forces of the actuated joints with the effect of given ones on all motions that constraints allow."""
     if remaining_rows(model) or actuated is not None:
         return shared_with_loops(model, Kinematics(model, q, v), f, actuated)[0]

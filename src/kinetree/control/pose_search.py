@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +22,7 @@ from kinetree.arguments import (
     refuse,
 )
 from kinetree.compiler.calls import public_call
-from kinetree.control.damped_least_squares import METHODS, Problem, minimize
+from kinetree.control.damped_least_squares import METHODS, Problem, minimize, motions
 from kinetree.control.frame_laws import pose_rows
 from kinetree.control.frame_reference import FORMS, frame_reference
 from kinetree.control.operational_space import compiled_part
@@ -30,12 +30,15 @@ from kinetree.control.tasks import PARTS
 from kinetree.errors import UnsupportedError
 from kinetree.integrators.kernels import part
 from kinetree.model import Model
+from kinetree.model.closing import closed_position, usual_position
 from kinetree.state_kinematics import Kinematics
 
 POSE_ROWS = part("pose_rows", pose_rows, "q[nq] R_d[3,3] p_d[3]", "e[6] G[6,nv]", static=("frame",))
-LOOPS = 1e2  # weight of the rows of constraints [1/rad or 1/m], whose errors have to vanish
 CLOSED = 1e-9  # largest error of constraints in a solution [rad or m]
-POSTURE = 1e-3  # weight of the posture beside tasks of weight 1: it bends them by its square, and is then left out
+KEPT = 1e-10  # largest error of constraints and of targets of higher priority after a step [rad or m]
+CLOSING = 50  # most steps that close constraints
+FREE = 1e-9  # start of the damping of steps that close constraints, which are nearly those of Newton's method
+ORDER = ("first", "second", "third", "fourth")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +50,11 @@ class InverseKinematics:
     q : (nq,) array
         The best positions [rad or m; quaternions unit].
     success : bool
-        Whether all targets are reached within the tolerances, and all constraints hold.
+        Whether all targets of the first priority are reached within the tolerances, and all constraints hold.
+    reached : tuple of bool
+        The same of each priority.
     message : str
-        One sentence; of a failure the largest misfit.
+        One sentence; of a failure the misfits.
     rotation_error, position_error : dict of str to float
         By frame: the angle [rad] and the distance [m] that are left, of the parts that its target has.
     constraint_error : float
@@ -66,6 +71,7 @@ class InverseKinematics:
 
     q: np.ndarray
     success: bool
+    reached: tuple[bool, ...]
     message: str
     rotation_error: dict[str, float]
     position_error: dict[str, float]
@@ -80,12 +86,12 @@ class InverseKinematics:
 
 
 @checked(
-    model=a_model, targets=a_mapping, position_tolerance=a_positive_number, rotation_tolerance=a_positive_number,
+    model=a_model, position_tolerance=a_positive_number, rotation_tolerance=a_positive_number,
     limits=a_truth_value, max_iterations=a_count, restarts=a_number_not_negative, seed=a_seed,
 )  # fmt: skip
 def inverse_kinematics(
     model: Model,
-    targets: Mapping[str, object],
+    targets: Mapping[str, object] | Sequence[Mapping[str, object]],
     q0=None,
     *,
     method: str = "levenberg_marquardt",
@@ -103,16 +109,18 @@ def inverse_kinematics(
     Parameters
     ----------
     model : Model
-    targets : mapping of str
-        By frame: a pose, (4, 4) or (R, p), a position (3,), or an orientation (3, 3), in the world [1 and m].
+    targets : mapping of str, or sequence of mappings
+        By frame: a pose, (4, 4) or (R, p), a position (3,), or an orientation (3, 3), in the world [1 and m]. Of a
+        sequence the first mapping has the highest priority: later ones are approached as far as those before allow.
     q0 : (nq,) array_like, optional
-        The start [rad or m; quaternions unit]; moved inside the limits. Default: the model's neutral position.
+        The start [rad or m; quaternions unit]; moved inside the limits, and to a closed position. Default: the keyframe
+        "initial" if there is one, else the model's neutral position.
     method : {"levenberg_marquardt", "qp"}
         Damped least squares, whose coordinates are held at limits that they would leave; or steps that are solutions of
-        quadratic programs within the limits: up to twice as long, and better where limits bind.
+        quadratic programs within the limits.
     weights : mapping of str, optional
         By frame: a number, or a pair of those of rotation and position [1/rad, 1/m]; default 1. They matter where
-        targets contradict each other.
+        targets of one priority contradict each other.
     posture : (nq,) array_like, optional
         Positions to which the joints move as far as the targets leave freedom [rad or m; quaternions unit].
     position_tolerance : float
@@ -122,9 +130,9 @@ def inverse_kinematics(
     limits : bool
         Whether the joints stay inside their limits.
     max_iterations : int
-        Of one start.
+        Of one start and one priority.
     restarts : int
-        Random starts after the first, until one succeeds.
+        Random starts after the first, until all targets are reached.
     seed : int
         Of the random starts.
 
@@ -135,13 +143,17 @@ def inverse_kinematics(
 
     Raises
     ------
+    AssemblyError
+        Constraints do not close from the start; see `kinetree.assemble`.
     ArgumentError, ShapeError, UnknownNameError, UnsupportedError
 
     Notes
     -----
     Source: K. Levenberg (1944), D. W. Marquardt (1963) with the damping of H. B. Nielsen, *Damping parameter in
     Marquardt's method* (1999); errors and their derivatives on the manifold, exact. The error of a rotation is its
-    rotation vector. Rows of couplings and closed loops join with a weight; the solution has them below 1e-9.
+    rotation vector. Couplings, closed loops and targets of higher priority are equations: steps are made in the null
+    space of their rows, and further steps let them hold again, so all positions of a search are closed. Steps within
+    limits: C. L. Lawson, R. J. Hanson, *Solving Least Squares Problems* (1974), problem LSI of chapter 23.
 
     Examples
     --------
@@ -157,22 +169,24 @@ def inverse_kinematics(
     choice("inverse_kinematics: method", method, METHODS)
     if model.time_dependent or model.algebra.dimension != 6:
         raise UnsupportedError(f"inverse_kinematics: model {model.name!r} is planar or depends on time.")
-    if not targets:
-        refuse("inverse_kinematics: targets", targets, "a mapping of frames to poses, with one at least")
+    given = list(targets) if isinstance(targets, (list, tuple)) else [targets]
+    given = [a_mapping("inverse_kinematics: targets", level) for level in given]
+    if not given or not all(given):
+        refuse("inverse_kinematics: targets", targets, "a mapping of frames to poses with one at least, or several")
+    known = {name for level in given for name in level}
     weights = {} if weights is None else a_mapping("inverse_kinematics: weights", weights)
-    if unknown := [name for name in weights if name not in targets]:
-        refuse("inverse_kinematics: weights", unknown, f"frames among {', '.join(map(str, targets))}")
-    tasks = [_Target.of(model, name, given, weights) for name, given in targets.items()]
-    tolerances = rotation_tolerance, position_tolerance
-    search = _Search(model, tasks, posture, limits, method, max_iterations, tolerances)
-    start = model.neutral() if q0 is None else array("inverse_kinematics: q0", q0, shape=(model.nq,))
+    if unknown := [name for name in weights if name not in known]:
+        refuse("inverse_kinematics: weights", unknown, f"frames among {', '.join(map(str, known))}")
+    levels = [[_Target.of(model, name, pose, weights) for name, pose in level.items()] for level in given]
+    start = usual_position(model) if q0 is None else array("inverse_kinematics: q0", q0, shape=(model.nq,))
+    search = _Search(model, levels, posture, limits, method, max_iterations, (rotation_tolerance, position_tolerance))
     rng, best, iterations = np.random.default_rng(seed), None, 0
     for attempt in range(1 + int(restarts)):
-        found = search.from_start(start if attempt == 0 else model.random_q(rng))
+        found = search.from_start(start if attempt == 0 else model.random_q(rng), attempt == 0)
         iterations += found[1]
         if best is None or found[2] < best[2]:
             best = found
-        if search.reached(best[0]):
+        if all(search.reached(best[0])):
             break
     return search.result(best[0], iterations, attempt + 1)
 
@@ -211,7 +225,7 @@ class _Search:
     """The equations of one problem, and the search from a start."""
 
     model: Model
-    tasks: list
+    levels: list
     posture: object
     limits: bool
     method: str
@@ -231,9 +245,9 @@ class _Search:
         set_(self, "bounds", (lower, upper))
         kin, rows = Kinematics(model, model.neutral()), []
         for c in model.constraints:
-            held = c.row_kind == "equality" and c.residual(kin) is not None
-            rows += [held] * c.count(model)
-        set_(self, "closing", np.flatnonzero(rows))
+            locked = c.residual(kin) is None and bool(c.velocity_map(kin))
+            rows += [c.row_kind == "equality" and (x or locked) for x in c.position_level(model)]
+        set_(self, "closing", np.array([n for n in model.independent_rows() if rows[n]], dtype=int))
 
     def coordinates(self, q) -> np.ndarray:
         """For each velocity coordinate the position coordinate that a limit of it refers to."""
@@ -249,100 +263,154 @@ class _Search:
         """The position moved inside the limits."""
         x = self.coordinates(q)
         step = np.clip(x, *self.bounds) - x
-        return public_call("integrate")(self.model, q, step) if step.any() else q
+        return self.integrated(q, step) if step.any() else q
+
+    def integrated(self, q, step) -> np.ndarray:
+        """The position after a step, which may open the constraints."""
+        return public_call("integrate")(self.model, q, step)
+
+    # Equations -------------------------------------------------------------------------------------------------------
 
     def errors(self, q):
-        """Per task the six entries of its error, and G; then those of the constraints."""
+        """Per priority and target the six entries of its error, and G; and those of the constraints."""
         if q is not self.last[0]:
             self.last[:] = q, self._errors(q)
         return self.last[1]
 
     def _errors(self, q):
-        found = [compiled_part(self.model, POSE_ROWS, frame=task.frame)(q, task.R, task.p) for task in self.tasks]
+        found = [
+            [compiled_part(self.model, POSE_ROWS, frame=task.frame)(q, task.R, task.p) for task in level]
+            for level in self.levels
+        ]
         if not len(self.closing):
             return found, (np.zeros(0), np.zeros((0, self.model.nv)))
         phi = compiled_part(self.model, CONSTRAINT_ERROR)(q)[self.closing]
         return found, (-phi, compiled_part(self.model, CONSTRAINT_JACOBIAN)(q)[self.closing])
 
-    def rows(self, q, posture: float):
-        """Residual and its matrix, weighted: ``r(q (+) d) = r - J d``."""
-        found, (phi, K) = self.errors(q)
-        r = [task.weights * e[task.rows] for task, (e, _) in zip(self.tasks, found, strict=True)]
-        J = [task.weights[:, None] * G[task.rows] for task, (_, G) in zip(self.tasks, found, strict=True)]
-        r, J = [*r, LOOPS * phi], [*J, LOOPS * K]
-        if posture:
-            r.append(posture * public_call("difference")(self.model, q, self.posture))
-            J.append(posture * np.eye(self.model.nv))
+    def rows(self, q, level: int, weighted: bool = True):
+        """Residuals of a priority and their matrix, ``r(q (+) d) = r - J d``; last those of the posture."""
+        if level == len(self.levels):
+            return public_call("difference")(self.model, q, self.posture), np.eye(self.model.nv)
+        r, J = [], []
+        for task, (e, G) in zip(self.levels[level], self.errors(q)[0][level], strict=True):
+            w = task.weights if weighted else np.ones(len(task.weights))
+            r.append(w * e[task.rows])
+            J.append(w[:, None] * G[task.rows])
         return np.concatenate(r), np.concatenate(J)
 
-    def from_start(self, q):
-        """The position that a start leads to, the iterations and the misfit."""
-        q, count = self.clipped(q), 0
-        phases = (0.0,) if self.posture is None else (0.0, POSTURE, 0.0)
-        for posture in phases:
+    def equations(self, q, kept=()):
+        """Residuals of the constraints and, less values to keep, of the first priorities; and their matrix."""
+        phi, K = self.errors(q)[1]
+        before = [self.rows(q, level, weighted=False) for level in range(len(kept))]
+        r = [phi, *(r - value for (r, _), value in zip(before, kept, strict=True))]
+        return np.concatenate(r), np.concatenate([K, *(J for _, J in before)])
+
+    # Search ----------------------------------------------------------------------------------------------------------
+
+    def closed(self, q, kept=()):
+        """The position near another at which the equations hold, and whether they do."""
+
+        def hold(x):
+            return np.abs(self.equations(x, kept)[0]).max(initial=0.0) <= KEPT
+
+        problem = Problem(
+            lambda x: self.equations(x, kept), lambda x: np.zeros((0, self.model.nv)), self.integrated, self.room, hold
+        )
+        q, _ = minimize(problem, q, METHODS[0], CLOSING, FREE)
+        return q, hold(q)
+
+    def from_start(self, q, first: bool):
+        """The position that a start leads to, the iterations and the misfits of all priorities."""
+        q, holds = self.closed(self.clipped(q))
+        if not holds and first:
+            q, holds = self.closed(closed_position(self.model, q))
+        kept, count, misfits = [], 0, [not holds]
+        for level in range(len(self.levels) + (self.posture is not None)):
+
+            def moved(x, d, kept=tuple(kept)):
+                x, holds = self.closed(self.integrated(x, d), kept)
+                return x if holds else None
+
             problem = Problem(
-                lambda x, posture=posture: self.rows(x, posture),
-                lambda x, d: public_call("integrate")(self.model, x, d),
-                self.room,
-                (lambda x: False) if posture else self.finished,
-            )
-            q, n = minimize(problem, q, self.method, self.max_iterations)
-            count += n
-            if not posture and not self.reached(q):
-                break
-        r, _ = self.rows(q, 0.0)
-        return q, count, float(r @ r)
+                lambda x, level=level: self.rows(x, level),
+                lambda x, kept=tuple(kept): self.equations(x, kept)[1],
+                moved, self.room, lambda x, level=level: self.near(x, level, 0.01),
+            )  # fmt: skip
+            q, n = minimize(problem, q, self.method, self.max_iterations) if holds else (q, 0)
+            r, _ = self.rows(q, level)
+            misfits.append(0.0 if self.near(q, level) else float(r @ r))
+            count, kept = count + n, [*kept, self.rows(q, level, weighted=False)[0]]
+        return q, count, misfits
 
     def misfits(self, q):
-        """By task the angle and the distance that are left, NaN for parts that it does not have; and of constraints."""
-        found, (phi, _) = self.errors(q)
+        """By priority and target the angle and the distance that are left, NaN for parts that it does not have."""
         rest = []
-        for task, (e, _) in zip(self.tasks, found, strict=True):
-            masked = np.full(6, np.nan)
-            masked[task.rows] = e[task.rows]
-            rest.append((float(np.linalg.norm(masked[:3])), float(np.linalg.norm(masked[3:]))))
-        return rest, float(np.abs(phi).max(initial=0.0))
+        for level, errors in zip(self.levels, self.errors(q)[0], strict=True):
+            masked = np.full((len(level), 6), np.nan)
+            for entry, task, (e, _) in zip(masked, level, errors, strict=True):
+                entry[task.rows] = e[task.rows]
+            rest.append([(float(np.linalg.norm(e[:3])), float(np.linalg.norm(e[3:]))) for e in masked])
+        return rest
 
-    def reached(self, q) -> bool:
-        """Whether all targets are reached and the constraints hold."""
-        rest, closure = self.misfits(q)
-        far = any(x > limit for pair in rest for x, limit in zip(pair, self.tolerances, strict=True))  # NaN is not
-        return bool(np.isfinite(q).all()) and not far and closure <= CLOSED
+    def closure(self, q) -> float:
+        """Largest error of the constraints."""
+        return float(np.abs(self.errors(q)[1][0]).max(initial=0.0))
 
-    def finished(self, q) -> bool:
-        """Whether the search may end: far below the tolerances, which costs one more step."""
-        rest, closure = self.misfits(q)
-        far = any(x > 0.01 * limit for pair in rest for x, limit in zip(pair, self.tolerances, strict=True))
-        return not far and closure <= 0.01 * CLOSED
+    def near(self, q, level: int, factor: float = 1.0) -> bool:
+        """Whether the targets of one priority are reached within their tolerances times a factor."""
+        if level == len(self.levels) or not np.isfinite(q).all():
+            return False
+        pairs = self.misfits(q)[level]  # of which NaN is not far
+        return not any(x > factor * most for pair in pairs for x, most in zip(pair, self.tolerances, strict=True))
+
+    def reached(self, q) -> tuple[bool, ...]:
+        """For each priority whether its targets are reached and the constraints hold."""
+        closed = self.closure(q) <= CLOSED
+        return tuple(closed and self.near(q, level) for level in range(len(self.levels)))
 
     def joints_at_limits(self, q):
-        """The joints at a limit, and those of them that would leave it towards the targets."""
-        (below, above), (r, J) = self.room(q), self.rows(q, 0.0)
-        pull, lower, upper = J.T @ r, below > -1e-9, above < 1e-9
+        """The joints at a limit, and those of them that would leave it towards the first target that is not reached."""
+        missed = next((n for n, done in enumerate(self.reached(q)) if not done), 0)
+        (below, above), (r, J) = self.room(q), self.rows(q, missed)
+        _, K = self.equations(q, [0.0] * missed)
+        lower, upper, Z = below > -1e-9, above < 1e-9, motions(K)
+        pull = Z @ (Z.T @ (J.T @ r))
         pulled = np.abs(pull) > 1e-6 * np.abs(pull).max(initial=0.0)
         found = lower | upper, pulled & ((lower & (pull < 0.0)) | (upper & (pull > 0.0)))
         bodies = [(i, self.model.v_slice[i]) for i in self.model.outward()]
         return (tuple(self.model.joint_name(i) for i, slot in bodies if flags[slot].any()) for flags in found)
 
+    # Result ----------------------------------------------------------------------------------------------------------
+
     def result(self, q, iterations, attempts) -> InverseKinematics:
         """The result with its message."""
-        rest, closure = self.misfits(q)
-        success, names = self.reached(q), [task.frame for task in self.tasks]
-        rotation = {name: angle for name, (angle, _) in zip(names, rest, strict=True) if not np.isnan(angle)}
-        position = {name: way for name, (_, way) in zip(names, rest, strict=True) if not np.isnan(way)}
+        reached, rotation, position = self.reached(q), {}, {}
+        for level, rest in zip(self.levels, self.misfits(q), strict=True):
+            for task, (angle, distance) in zip(level, rest, strict=True):
+                rotation |= {} if np.isnan(angle) else {task.frame: angle}
+                position |= {} if np.isnan(distance) else {task.frame: distance}
         active, binding = self.joints_at_limits(q)
-        message = "all targets are reached"
-        if not success:
-            parts = zip((position, rotation), ("m", "rad"), self.tolerances[::-1], strict=True)
-            worst = [f"frame {n!r} is {x:.3g} {unit} from its target" for table, unit, limit in parts
-                     for n, x in table.items() if x > limit]  # fmt: skip
-            worst += [f"constraints are off by {closure:.3g}"] if closure > CLOSED else []
-            message = "; ".join(worst) or "no finite position was found"
-            message += ": out of reach" + (f" within the limits of {', '.join(binding)}" if binding else "")
-            message += ", or another start is needed (restarts=10)."
         length = None
         if self.posture is not None:
             length = float(np.linalg.norm(public_call("difference")(self.model, q, self.posture)))
         q = np.array(q)
         q.setflags(write=False)
-        return InverseKinematics(q, success, message, rotation, position, closure, length, active, iterations, attempts)
+        message = self.message(q, reached, binding)
+        return InverseKinematics(
+            q, reached[0], reached, message, rotation, position, self.closure(q), length, active, iterations, attempts
+        )
+
+    def message(self, q, reached, binding) -> str:
+        """One sentence on all targets."""
+        if all(reached):
+            return "all targets are reached"
+        worst = [
+            f"frame {task.frame!r} is {x:.3g} {unit} from its target"
+            + (f" of {ORDER[level] if level < len(ORDER) else f'{level + 1}th'} priority" if len(reached) > 1 else "")
+            for level, rest in enumerate(self.misfits(q)) for task, pair in zip(self.levels[level], rest, strict=True)
+            for x, unit, most in zip(pair[::-1], ("m", "rad"), self.tolerances[::-1], strict=True) if x > most
+        ]  # fmt: skip
+        worst += [f"constraints are off by {self.closure(q):.3g}"] if self.closure(q) > CLOSED else []
+        message = "; ".join(worst) or "no finite position was found"
+        message += ": out of reach" + (f" within the limits of {', '.join(binding)}" if binding else "")
+        return message + ", or another start is needed (restarts=10)."
