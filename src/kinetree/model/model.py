@@ -20,7 +20,7 @@ from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import construction
 from kinetree.model import validation as check
 from kinetree.model.equalities import equality_constraints, without_constraints
-from kinetree.model.equipment import Equipment, LoopJoint, check_equipment
+from kinetree.model.equipment import Equality, Equipment, LoopJoint, check_equipment
 from kinetree.model.equipped import Equipped
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_arrays import JointArrays
@@ -172,7 +172,6 @@ class Model(Equipped, JointArrays):
         accept_impossible_inertia: bool = False,
         **parameters,
     ) -> None:
-        equipment = equipment or Equipment()
         possible = not accept_impossible_inertia
         parent = construction.checked_tree(name, parent, body_names, joint_names, joints, X_T, I, possible)
         self._set_structure(
@@ -180,17 +179,7 @@ class Model(Equipped, JointArrays):
             joints=(None, *joints[1:]), frames=construction.all_frames(tuple(body_names), frames), welded=welded or {},
         )  # fmt: skip
         check.check_names("frame", [frame.name for frame in self.frames], name)
-        constraints = (constraints,) if isinstance(constraints, Constraint) else constraints
-        loops = [*equipment.loops, *(c for c in constraints if isinstance(c, LoopJoint))]
-        loops, forces = with_forces(loops, forces)
-        others = [c for c in constraints if not isinstance(c, LoopJoint)]
-        equipment = replace(equipment, loops=loops)
-        check_equipment(self, equipment)
-        self._set(equipment=equipment)
-        closed = tuple(loop for loop in loops if loop.has_rows)
-        equalities = equality_constraints(equipment, others)
-        self._set(_loop_numbers=loop_numbers(self, closed, len(others) + len(equalities)))
-        check_loops(self)
+        others, equalities, forces = self._equip(equipment or Equipment(), constraints, forces)
         arrays, elements = construction.checked_arrays(self, forces, parameters)
         inertias = tuple(snapped_inertia(body) for body in I)
         self._set(
@@ -208,15 +197,39 @@ class Model(Equipped, JointArrays):
         self._set(functions={}, _reframed=None, _numbers=None)
         self._set(rotors=checked_rotors(self, rotors, possible=possible))
         self._set(joint_forces=joint_forces(self), elements=elements)
+        self._hold(others, equalities)
+        check_number_names(self)
+        check.check_moving_inertia(self)
+
+    def _equip(self, equipment: Equipment, constraints, forces) -> tuple[list, dict, list]:
+        """Set equipment and loop joints; return the other constraints, those of equalities, and forces in no loop."""
+        constraints = (constraints,) if isinstance(constraints, Constraint) else constraints
+        loops = [*equipment.loops, *(c for c in constraints if isinstance(c, LoopJoint))]
+        loops, forces = with_forces(loops, forces)
+        others = [c for c in constraints if not isinstance(c, LoopJoint)]
+        equipment = replace(equipment, loops=loops)
+        check_equipment(self, equipment)
+        self._set(equipment=equipment)
+        equalities = equality_constraints(equipment, others)
+        self._set(_loop_numbers=loop_numbers(self, self._closed(), len(others) + len(equalities)))
+        check_loops(self)
+        return others, equalities, forces
+
+    def _closed(self) -> tuple[LoopJoint, ...]:
+        """The loop joints that are constraints."""
+        return tuple(loop for loop in self.equipment.loops if loop.has_rows)
+
+    def _hold(self, others: Sequence[Constraint], equalities: Mapping[Equality, Constraint]) -> None:
+        """Set the constraints, the forces in loops, and the list of what is not computed."""
+        closed = self._closed()
         others = checked_constraints(self, [*others, *equalities.values()])
         self._set(constraints=(*others, *closed), loop_forces=())
         held = [*map(id, equalities.values()), *map(id, closed)]
         self._set(loop_forces=forces_in_loops(self), own_constraints=tuple(c for c in others if id(c) not in held))
-        waiting = [x for x in (*loops, *equipment.equalities) if x.active and x not in closed and x not in equalities]
+        parts = (*self.equipment.loops, *self.equipment.equalities)
+        waiting = [x for x in parts if x.active and x not in closed and x not in equalities]
         cones = [c for c in others if c.row_kind == "cone"]
-        self._set(unsupported=(*map(str, waiting), *equipment.unsupported, *map(str, cones)))
-        check_number_names(self)
-        check.check_moving_inertia(self)
+        self._set(unsupported=(*map(str, waiting), *self.equipment.unsupported, *map(str, cones)))
 
     # Derived ---------------------------------------------------------------------------------------------------------
 
