@@ -31,11 +31,10 @@ def bounded_constraints(model) -> list:
 
 def row_laws(model, kin, dt=None, predicted=None) -> dict[int, list[tuple[int, RowLaw]]]:
     """For each velocity coordinate with bounded rows their numbers among all rows, and their laws."""
-    found, first = {}, 0
-    for c in model.constraints:
+    found = {}
+    for c, numbers in model.constraint_rows():
         if c.row_kind == "box":
-            rows = zip(c.rows(kin), c.laws(kin, dt, predicted), strict=True)
-            for n, (row, law) in enumerate(rows, first):
+            for n, row, law in zip(numbers, c.rows(kin), c.laws(kin, dt, predicted), strict=True):
                 if list(row.values()) != [1.0]:
                     raise UnsupportedError(
                         f"model {model.name!r}: {c} has rows over several velocities, and bounded forces are computed "
@@ -43,7 +42,6 @@ def row_laws(model, kin, dt=None, predicted=None) -> dict[int, list[tuple[int, R
                         model=model.name,
                     )
                 found.setdefault(next(iter(row)), []).append((n, law))
-        first += c.count(model)
     return found
 
 

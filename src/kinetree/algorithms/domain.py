@@ -146,13 +146,12 @@ def _satisfied(name: str, chosen, meaning: str) -> Domain:
     def residuals(model, inputs):
         """(constraint, "q" or "v", row, residual), positions first."""
         now = model.at(inputs["t"]) if "t" in inputs else model
-        kin, left_out, first = Kinematics(now, inputs["q"], inputs["v"]), set(model.loop_rows().rounding), 0
-        equalities = []
-        for c in model.constraints:
-            held = [n for n in range(c.count(model)) if first + n not in left_out]
-            first += c.count(model)
-            if c.row_kind == "equality" and chosen(c):
-                equalities.append((c, held))
+        kin, left_out = Kinematics(now, inputs["q"], inputs["v"]), set(model.loop_rows().rounding)
+        equalities = [
+            (c, [n - numbers.start for n in numbers if n not in left_out])
+            for c, numbers in now.constraint_rows()
+            if c.row_kind == "equality" and chosen(c)
+        ]
         errors = [(c, held, c.residual(kin)) for c, held in equalities]
         found = [(c, "q", n, x[n]) for c, held, x in errors if x is not None for n in held]
         rates = [(c, held, c.rate(kin)) for c, held in equalities]

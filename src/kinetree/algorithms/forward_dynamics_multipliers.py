@@ -245,10 +245,9 @@ def closed_loops_regularity(model, q):
     kept = [[system.A[m][n] / (one * other) for n, other in zip(place[: r + 1], sizes, strict=False)]
             for r, (m, one) in enumerate(zip(place, sizes, strict=True))]  # fmt: skip
     pivots = PivotedRows(kept, len(kept)).sizes
-    errors, first, left_out = [0.0], 0, {*choice.redundant, *choice.rounding}
-    for c in model.constraints:
-        mine = left_out.intersection(range(first, first + c.count(model)))
+    errors, left_out = [0.0], {*choice.redundant, *choice.rounding}
+    for c, numbers in model.constraint_rows():
+        mine = [k for k, n in enumerate(numbers) if n in left_out]
         phi = c.residual(kin) if mine else None
-        errors += [absolute(phi[n - first]) for n in sorted(mine)] if phi is not None else []
-        first += c.count(model)
+        errors += [absolute(phi[k]) for k in mine] if phi is not None else []
     return system.pivots.rank, pivots[-1] if pivots else 1.0, functools.reduce(maximum, errors)

@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.algorithms.crba import crba
 from kinetree.constraints import Kinematics, LoopJoint
+from kinetree.constraints.contract import dense
 from kinetree.constraints.planar_loop_joint import PlanarLoopJoint
 from kinetree.model.closing import Closing, closed_position, usual_position
 
@@ -23,13 +24,8 @@ SINGULAR = 1e-8  # singular values below this part of the typical ones are zero
 
 
 def equalities(model) -> list[tuple]:
-    """The constraints with equality rows, and the number of the first row of each."""
-    found, first = [], 0
-    for c in model.constraints:
-        if c.row_kind == "equality":
-            found.append((c, first))
-        first += c.count(model)
-    return found
+    """The constraints with equality rows, and the numbers of the rows of each."""
+    return [(c, numbers) for c, numbers in model.constraint_rows() if c.row_kind == "equality"]
 
 
 def row_names(model) -> tuple[str, ...]:
@@ -62,15 +58,6 @@ def equality_jacobian(model, q) -> np.ndarray:
     """G of the equality rows."""
     kin = Kinematics(model, q.tolist())
     return dense([row for c, _ in equalities(model) for row in c.rows(kin)], model.nv)
-
-
-def dense(rows, nv: int) -> np.ndarray:
-    """Rows as an array."""
-    G = np.zeros((len(rows), nv))
-    for row, entries in zip(G, rows, strict=True):
-        for k, x in entries.items():
-            row[k] = float(x)
-    return G
 
 
 def check_closed(model, q, tolerance: float = 1e-6) -> None:
@@ -120,8 +107,8 @@ class LoopRows:
         sizes = np.array([np.linalg.norm(G @ root, axis=1) for G, root in zip(self.at, self.roots, strict=True)])
         size, first = sizes.max(axis=0), 0
         largest = size.max(initial=0.0)
-        for c, _ in equalities(self.model):
-            own = slice(first, first := first + c.count(self.model))
+        for _, numbers in equalities(self.model):
+            own = slice(first, first := first + len(numbers))
             least = max(NOISE * size[own].max(initial=0.0), ROUNDING * largest)
             size[own] = np.where(size[own] > least, size[own], np.inf)
         return size
@@ -141,7 +128,7 @@ class LoopRows:
     def generic_rank(self) -> int:
         """The number of rows that are solved for: the rank but for the decimals of files."""
         kept = set(self.model.independent_rows())
-        return sum(n in kept for c, first in equalities(self.model) for n in range(first, first + c.count(self.model)))
+        return sum(n in kept for _, numbers in equalities(self.model) for n in numbers)
 
     @functools.cached_property
     def ranks(self) -> np.ndarray:

@@ -236,7 +236,7 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None) -> 
     q = require_closed(model, q)
     loops = LoopRows(model, q)
     at = loops.model
-    names, numbers = row_names(at), [n for c, first in equalities(at) for n in range(first, first + c.count(at))]
+    names, numbers = row_names(at), [n for _, of in equalities(at) for n in of]
     rank, generic = int(loops.ranks[0]), loops.generic_rank
     U, s, V = _svd(loops.scaled[0])
     motions = np.linalg.qr(loops.roots[0] @ V[rank:].T)[0]

@@ -81,14 +81,7 @@ def _weaker(loops: LoopRows, c: LoopJoint) -> Iterator[LoopJoint]:
     for axis in _axes(c.joint):
         turn = Transform.of(rotation_from_matrix(_frame(axis).tolist()), Vector3.zero())
         turned = replace(c, X_P=turn @ c.X_P, X_S=turn @ c.X_S)
-        for joint in (
-            SphereInCylinder(),
-            Reversed(SphereInCylinder()),
-            Spherical(),
-            Cylindrical(),
-            Universal(),
-            Revolute(),
-        ):
+        for joint in WEAKER:
             candidate = replace(turned, joint=joint)
             forces = _forces(joint, turn @ X @ turn.inverse()) @ _spatial(turn)
             independent = np.linalg.matrix_rank(forces, tol=1e-9) == len(forces)

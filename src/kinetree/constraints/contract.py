@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 
+import numpy as np
+
 from kinetree.constraints.row_law import RowLaw
 from kinetree.errors import ConstraintError, ModelError
 
@@ -272,6 +274,15 @@ class Constraint:
     def examples(cls, model, rng) -> Iterator:
         """Tuples of constraints of this kind for the test battery that fit a model; none by default."""
         return iter(())
+
+
+def dense(rows: Sequence[Mapping[int, object]], nv: int, dtype=float) -> np.ndarray:
+    """Rows of entries by velocity coordinate as an array, (rows, nv)."""
+    G = np.zeros((len(rows), nv), dtype)
+    for row, entries in zip(G, rows, strict=True):
+        for k, x in entries.items():
+            row[k] = x
+    return G
 
 
 def _mapped(function: Callable, value):

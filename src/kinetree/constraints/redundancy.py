@@ -74,7 +74,7 @@ def loop_rows(model) -> LoopRows:
     Where a mechanism has branches of several ranks, rows are taken for the largest.
     """
     equalities, loops = _equalities(model)
-    everything = range(sum(c.count(model) for c in model.constraints))
+    everything = range(model.nc)
     if not loops:
         return LoopRows(tuple(everything), MappingProxyType({}), MappingProxyType({}))
     samples = closed_positions(model, np.random.default_rng(0))
@@ -153,15 +153,8 @@ def _exchanged(rows, taken, given):
 
 def _equalities(model):
     """The equality constraints with the numbers of their rows: all, and those that are not eliminated."""
-    found, loops, first = [], [], 0
-    for c in model.constraints:
-        numbers = list(range(first, first + c.count(model)))
-        first += len(numbers)
-        if c.row_kind == "equality":
-            found.append((c, numbers))
-            if not c.velocity_map(Kinematics(model, ())):
-                loops.append((c, numbers))
-    return found, loops
+    found = [(c, numbers) for c, numbers in model.constraint_rows() if c.row_kind == "equality"]
+    return found, [(c, numbers) for c, numbers in found if not c.velocity_map(Kinematics(model, ()))]
 
 
 def _without(left, row: int):

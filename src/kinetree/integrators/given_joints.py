@@ -175,10 +175,8 @@ def given_forces(system, rows, t, q, v, tau, arrays) -> tuple[np.ndarray, np.nda
         tau[k] += motions[moving]
     if rows.locked.any() or kept:
         multipliers, place = dynamics(q, v, tau, *arrays)[1], {k: m for m, k in enumerate(rows.master.tolist())}
-        first = 0
-        for c in system.model.constraints:
-            for n, k in enumerate(c.velocity_map(Kinematics(system.model, ())), first):
-                if isinstance(c, (Lock, PrescribedMotion)):
+        for c, numbers in system.model.constraint_rows():
+            if isinstance(c, (Lock, PrescribedMotion)):
+                for n, k in zip(numbers, c.velocity_map(Kinematics(system.model, ())), strict=False):
                     (locks if isinstance(c, Lock) else motions)[place[k]] = multipliers[n]
-            first += c.count(system.model)
     return locks, motions

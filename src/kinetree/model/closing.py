@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinetree.constraints.contract import dense
 from kinetree.errors import AssemblyError
 from kinetree.state_kinematics import Kinematics
 
@@ -41,10 +42,8 @@ class Closing:
         self._tree, kin = tree, Kinematics(tree, ())
         self.fixed = tuple(fixed)
         held = {k for name in fixed for k in range(*model.v_index(name).indices(model.nv))}
-        self._constraints, self._left_out, first = [], frozenset(), 0  # constraints with the numbers of their rows
-        for c in model.constraints:
-            numbers = range(first, first + c.count(model))
-            first = numbers.stop
+        self._constraints, self._left_out = [], frozenset()  # constraints with the numbers of their rows
+        for c, numbers in model.constraint_rows():
             if c.row_kind == "equality" and self._residual(c, model.neutral()) is None:
                 held |= {k for k, pairs in c.velocity_map(kin).items() if not pairs}
             elif c.row_kind == "equality":
@@ -97,11 +96,7 @@ class Closing:
         rows = [row for c, numbers in self._constraints for row in self._held(c, numbers, c.rows(kin))]
         beyond = zip(self._loops, self._beyond(kin), strict=True)
         rows += [kin.row(name) if excess else {} for (name, _), excess in beyond]
-        J = np.zeros((len(rows), self.model.nv))
-        for n, row in enumerate(rows):
-            for k, x in row.items():
-                J[n, k] = float(x)
-        return J[:, self.free]
+        return dense(rows, self.model.nv)[:, self.free]
 
     def moved(self, q, step) -> np.ndarray:
         """The position that a step of the free velocities reaches."""

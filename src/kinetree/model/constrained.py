@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
-from kinetree.constraints import Coupling
+from kinetree.constraints import Constraint, Coupling
 from kinetree.constraints.independence import independent_velocities
 from kinetree.constraints.redundancy import LoopRows, loop_rows
 from kinetree.model.clusters import Cluster, minimal_clusters
@@ -46,6 +47,11 @@ class Constrained:
         """The constraint of each row, in the order of the multipliers."""
         return tuple(c.label for c in self.constraints for _ in range(c.count(self)))
 
+    def constraint_rows(self) -> list[tuple[Constraint, range]]:
+        """The constraints, each with the numbers of its rows."""
+        ends = accumulate((c.count(self) for c in self.constraints), initial=0)
+        return [(c, range(*span)) for c, span in zip(self.constraints, pairwise(ends), strict=True)]
+
     def independent_rows(self) -> tuple[int, ...]:
         """Numbers of the rows that are solved for: of redundant loops a subset, independent at generic positions."""
         return self.loop_rows().kept
@@ -73,13 +79,8 @@ class Constrained:
     @property
     def ny(self) -> int:
         """Number of independent velocities: nv less the independent rows of equality constraints."""
-        kept, rows, first = set(self.independent_rows()), 0, 0
-        for c in self.constraints:
-            count = c.count(self)
-            if c.row_kind == "equality":
-                rows += len(kept.intersection(range(first, first + count)))
-            first += count
-        return self.nv - rows
+        kept = set(self.independent_rows())
+        return self.nv - sum(len(kept & {*rows}) for c, rows in self.constraint_rows() if c.row_kind == "equality")
 
     @property
     def n_reduced(self) -> int:

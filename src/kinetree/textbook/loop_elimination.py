@@ -213,11 +213,8 @@ def loop_clusters(model) -> tuple[LoopCluster, ...]:
     >>> float(abs(K[list(cluster.rows)][:, outside]).max(initial=0.0))
     0.0
     """
-    first, found = 0, []
-    for loop in loop_joints(model, "loop_clusters"):
-        numbers = tuple(range(first, first + loop.count(model)))
-        first += len(numbers)
-        found.append(([loop.name], path(model, loop), numbers))
+    loop_joints(model, "loop_clusters")  # refuses other constraints
+    found = [([loop.name], path(model, loop), tuple(rows)) for loop, rows in model.constraint_rows()]
     clusters: list[tuple[list, set, tuple]] = []
     for names, joints, rows in found:
         touching = [c for c in clusters if c[1] & joints]

@@ -177,11 +177,10 @@ def joint_blocks(model, q, v, tau, X_0) -> tuple[list, list[JointBlock]]:
         active = T_a @ (np.array(tau[slot], float) + armature * (T_a.T @ c))
         block = JointBlock(model.joint_name(i), (model.parent[i], i), T, T.T @ c, active, (T_a * armature) @ T_a.T)
         blocks.append(block)
-    kept, first = set(model.independent_rows()), 0
-    for loop in model.constraints:
-        numbers = tuple(n for n in range(first, first + loop.count(model)) if n in kept)
-        blocks.append(_loop_block(model, loop, X_0, V, [n - first for n in numbers], numbers))
-        first += loop.count(model)
+    kept = set(model.independent_rows())
+    for loop, rows in model.constraint_rows():
+        numbers = tuple(n for n in rows if n in kept)
+        blocks.append(_loop_block(model, loop, X_0, V, [n - rows.start for n in numbers], numbers))
     return tree, blocks
 
 

@@ -122,13 +122,10 @@ def _moved(s, q, step):
 def row_sizes(s) -> np.ndarray:
     """Bounds of the rows' entries: lever arms of both bodies and the entries themselves, (n, nc, nv)."""
     near, G = s.tolerances.near, np.abs(_G(s)).astype(float)
-    first = 0
-    for c in s.model.constraints:
-        rows = slice(first, first + c.count(s.model))
+    for c, rows in s.model.constraint_rows():
         for frame in c.frames:
             body = s.model.frame(frame).body
             G[:, rows] += (near.turn[:, body] * (1.0 + near.reach) + near.shift[:, body])[:, None]
-        first = rows.stop
     return G
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.constraints import LoopJoint
+from kinetree.constraints.contract import dense
 from kinetree.spatial import GeneralRotation, Matrix3, Transform, Vector3
 from kinetree.state_kinematics import Kinematics
 from kinetree.textbook.loop_elimination import eliminated
@@ -141,11 +142,7 @@ class Maximal:
 
     def _rows(self, n):
         kin = Kinematics(self.model, list(self._q[n]), list(self._v[n]))
-        entries = [row for c in self._others for row in c.rows(kin)]
-        G = np.zeros((len(entries), self.model.nv), self.dtype)
-        for m, row in enumerate(entries):
-            for k, x in row.items():
-                G[m, k] = x
+        G = dense([row for c in self._others for row in c.rows(kin)], self.model.nv, self.dtype)
         return G, np.array([x for c in self._others for x in c.bias(kin)], self.dtype)
 
     def _loop(self, loop, n):
