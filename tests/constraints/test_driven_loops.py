@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import UnsupportedError
 from kinetree.joints import Polynomial
 from kinetree.spatial.scalar import sin
 from tests.constraints.test_loop_steps import angles, four_bar, rows
@@ -94,11 +93,17 @@ def test_rows_that_depend_on_time_are_kept(integrator):
         assert ahead.q[-1] == pytest.approx(run.q[20], abs=1e-2 if integrator == "semi_implicit" else 1e-6)
 
 
-def test_implicit_methods_beside_motions_are_refused():
-    """By the loop and the motion."""
-    for integrator in ("implicit_midpoint", "generalized_alpha", "linearly_implicit"):
-        with pytest.raises(UnsupportedError, match="loop joint 'closure'.*prescribed motion of 'crank'.*Use 'rk4'"):
-            kt.simulate(driven(), duration=0.1, dt=0.01, integrator=integrator)
+@pytest.mark.parametrize("method", ["implicit_midpoint", "generalized_alpha", "bdf2", "linearly_implicit", "dop853",
+                                    "Radau"])  # fmt: skip
+def test_implicit_and_adaptive_methods_follow_the_motion(method):
+    """Positions of the closed form, also between steps, and the force of the drive that rk4 has."""
+    integrator = kt.integrators.Adaptive(method, 1e-8, 1e-8) if method in ("dop853", "Radau") else method
+    run = kt.simulate(driven(), duration=0.3, dt=0.01, integrator=integrator)
+    assert run.q == pytest.approx(np.array([angles(1.0 + SPEED * t) for t in run.time]), abs=1e-12)
+    exact = kt.simulate(driven(), duration=0.3, dt=0.01, integrator="rk4")
+    force, same = (x.energy_balance.others["force.prescribed motions"] for x in (run, exact))
+    rough = method in ("generalized_alpha", "bdf2")  # whose velocities have their order, after the first steps
+    assert force[10:] == pytest.approx(same[10:], abs=2e-3 if rough else 1e-9)
 
 
 def test_a_start_off_the_motion_is_refused_or_assembled():

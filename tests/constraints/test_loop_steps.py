@@ -262,9 +262,21 @@ def test_hard_limits_beside_loops():
     for integrator in ("rk4", "adaptive"):
         with pytest.raises(SimulationError, match="hard limits .* beside loops is part of integrator 'semi_implicit'"):
             kt.simulate(model, duration=0.01, integrator=integrator)
-    driven = model.with_constraints(kt.constraints.PrescribedMotion("crank", 0.5))
-    with pytest.raises(UnsupportedError, match="prescribed motion of 'crank' beside loops and bounded forces"):
-        kt.simulate(driven, duration=0.01)
+
+
+def test_prescribed_motions_beside_loops_and_bounded_forces():
+    """The drive moves the four-bar as without friction, and gives the power that friction takes; so in a rollout."""
+    drive = kt.constraints.PrescribedMotion("crank", kt.joints.Sinusoid(0.4, 5.0, offset=1.0))
+    rubbing = four_bar().replace(dry_friction=0.3).with_constraints(drive, kt.constraints.StickingFriction())
+    run = kt.simulate(rubbing, duration=0.3, dt=1e-3)
+    assert np.abs(run.energy_balance.remainder).max() < 1e-8 * run.energy_balance.scale
+    plain = kt.simulate(four_bar().with_constraints(drive), run.q[0], run.v[0], duration=0.3, integrator="rk4")
+    assert plain.q == pytest.approx(run.q, abs=1e-12) and plain.v == pytest.approx(run.v, abs=1e-12)
+    rubbed, free = (x.energy_balance.others["force.prescribed motions"] for x in (run, plain))
+    power = np.sum((rubbed - free) * run.v, axis=1)
+    assert power == pytest.approx(0.3 * np.abs(run.v).sum(axis=1), rel=1e-9, abs=1e-9)
+    rolled = kt.rollout(rubbing, run.q[0], run.v[0], None, 1e-3, steps=300)
+    assert rolled.q == pytest.approx(run.q, abs=1e-13)
 
 
 def test_steps_of_loops_are_algorithms_like_all_others():

@@ -156,12 +156,70 @@ def test_what_is_wrong_is_named(options, message):
 
 
 def test_a_model_without_inputs_refuses_them():
-    """So does one with hard stops and elements that have some."""
+    """By name."""
     with pytest.raises(KinetreeError, match="control is given, but no force element of model 'pendulum' has inputs"):
         kt.simulate(kt.models.pendulum(), duration=0.01, inputs=kt.Inputs(control=[1.0]))
-    model = flyer().with_constraints(kt.constraints.Lock("j2"))
-    with pytest.raises(KinetreeError, match="steps with these constraints do not take internal states and inputs"):
-        run("semi_implicit", model=model)
+
+
+SWING = kt.joints.Sinusoid(amplitude=0.4, omega=5.0, offset=0.3)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "adaptive"])
+@pytest.mark.parametrize("made", [
+    lambda j1, j2: (kt.constraints.Lock(j2),),
+    lambda j1, j2: (kt.constraints.PrescribedMotion(j2, SWING), kt.constraints.Lock(j1)),
+    lambda j1, j2: (kt.constraints.StickingFriction(of=(j1, j2)),),
+], ids=["lock", "motion and lock", "friction"])  # fmt: skip
+def test_locks_motions_and_friction_beside_internal_states(made, integrator):
+    """The run is the rollout, whose steps solve for the rows in another way; adaptive ones agree with a fine one."""
+    model = flyer().replace(gravity=(0.0, 0.0, 0.0))
+    joints = [name for name in model.joint_names if model.v_index(name).stop - model.v_index(name).start == 1][:2]
+    constraints = made(*joints)
+    friction = isinstance(constraints[0], kt.constraints.StickingFriction)
+    if friction and integrator != "semi_implicit":
+        pytest.skip("bounded forces are those of semi_implicit")
+    held = model.replace(dry_friction=0.5 if friction else 0.0).with_constraints(*constraints)
+    q, v = state(model, 1)
+    U, X0, h = np.tile([1.5, 0.4, 0.2, -3.0], (40, 1)), [0.7, 0.2, 0.4], 1e-3
+    first = kt.simulate(held, q, 0.1 * v, x0=X0, duration=40 * h, dt=h, integrator=integrator,
+                        inputs=kt.Inputs(control=U[0]))  # fmt: skip
+    start = first.q[0], first.v[0]
+    method, n = ("rk4", 1) if integrator == "adaptive" else (integrator, 1)
+    rolled = kt.rollout(held, *start, None, h, integrator=method, x0=X0, control=U[: 40 * n])
+    tolerance = 1e-8 if integrator == "adaptive" else 1e-11
+    for name in ("q", "v", "x"):
+        assert getattr(rolled, name) == pytest.approx(getattr(first, name), abs=tolerance), name
+    assert np.ptp(first.x[:, 0]) > 0.1 and np.ptp(first.q, axis=0).max() > 1e-3
+    if not friction:
+        _, tau = kt.hybrid_dynamics(model, first.q[9], first.v[9], np.zeros(model.nv), first.a[9], x=first.x[9], u=U[9],
+                                    forward=[n for n in model.joint_names if n not in joints])  # fmt: skip
+        others, k = first.energy_balance.others, model.v_index(joints[1]).start
+        force = others["force.prescribed motions" if len(constraints) > 1 else "force.locked joints"]
+        assert force[9, k] == pytest.approx(tau[k], rel=1e-8)
+
+
+def test_a_lagging_thrust_against_a_hard_stop():
+    """A slider pushed by x' = (u - x) / T meets its stop at the time of the closed form, with errors of order 2."""
+    b = kt.ModelBuilder("slider")
+    b.add_body("block", joint=kt.joints.Prismatic((0, 0, 1)), joint_name="rail", mass=2.0, inertia=np.eye(3),
+               lower=-1.0, upper=0.02)  # fmt: skip
+    slider = b.build().replace(gravity=(0.0, 0.0, 0.0), forces=[Thruster("jet", "block", 0.0, 0.05, 0.0)])
+    slider = slider.with_constraints(kt.constraints.HardLimits(restitution=0.5))
+    push, T, m = 6.0, 0.05, 2.0
+    times = np.linspace(0.0, 0.3, 3_000_001)
+    z = push / m * (0.5 * times**2 - T * times + T * T * (1.0 - np.exp(-times / T)))
+    exact = float(np.interp(0.02, z, times))
+    errors = []
+    for dt in (4e-3, 2e-3):
+        run = kt.simulate(slider, [0.0], duration=0.5, dt=dt, inputs=kt.Inputs(control=[push]))
+        errors.append(run.events[0].time - exact)
+        speed = push / m * (exact - T * (1.0 - np.exp(-exact / T)))
+        assert run.events[0].v == pytest.approx([speed], rel=2e-3) and run.events[0].v_after == -0.5 * run.events[0].v
+        assert run.x[:, 0] == pytest.approx(push * (1.0 - np.exp(-run.time / T)), abs=push * (dt / T) ** 2)
+        assert run.q[-1] == 0.02 and run.energy_balance.others["force.stops"][-1] == pytest.approx([-run.x[-1, 0]])
+        free = run.energy_balance.remainder[run.time < exact - 2.0 * dt]  # powers are cubics through samples
+        assert np.abs(free).max() < 1e-4 * run.energy_balance.scale
+    assert abs(errors[1]) < 1e-4 and 3.0 < errors[0] / errors[1] < 5.0
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "euler", "cg3"])

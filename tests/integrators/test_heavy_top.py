@@ -151,8 +151,8 @@ def test_a_start_that_breaks_the_loop_is_refused():
         kt.simulate(absolute("SE(3)"), [0, 1.1, 0, 1, 0, 0, 0], duration=1e-3, integrator="generalized_alpha")
 
 
-def test_loops_stand_beside_locks_but_not_beside_other_given_motions():
-    """A crank that is locked holds its whole parallelogram, with the forces of statics; the rest is refused by name."""
+def test_loops_stand_beside_locks_and_given_motions():
+    """A locked joint is the model of surgery; a constant motion is a lock, and a swinging one that of `rk4`."""
     model, q = absolute("SE(3)"), [0, 1, 0, 1, 0, 0, 0]
     b = kt.ModelBuilder.of(model.replace(constraints=(), gravity=(0, 0, -9.81)))
     b.add_body("bob", "top", Revolute((1, 0, 0)), "bob", mass=1.0, com=(0, 0, -0.3), inertia=0.1 * np.eye(3))
@@ -162,6 +162,13 @@ def test_loops_stand_beside_locks_but_not_beside_other_given_motions():
     assert (run.q[:, 7] == 0.4).all() and drift(run) < 1e-13 and np.ptp(run.q[:, 1]) > 0.01
     one = kt.simulate(kt.surgery.lock(whole, {"bob": 0.4}), q, duration=0.2, integrator="generalized_alpha")
     assert run.q[-1, :7] == pytest.approx(one.q[-1], abs=1e-11)
-    moved = whole.with_constraints(kt.constraints.PrescribedMotion("bob", 0.4))
-    with pytest.raises(kt.errors.UnsupportedError, match="loop joint 'pivot'.*prescribed motion of 'bob'"):
-        kt.simulate(moved, [*q, 0.4], duration=1e-3, integrator="generalized_alpha")
+    still = whole.with_constraints(kt.constraints.PrescribedMotion("bob", 0.4))
+    held = kt.simulate(still, [*q, 0.4], duration=0.2, integrator="generalized_alpha")
+    assert held.q == pytest.approx(run.q, abs=1e-10)
+    assert np.abs(kt.closed_loops.error(still, held.q, held.time)).max() < 1e-13
+    moved = whole.with_constraints(kt.constraints.PrescribedMotion("bob", kt.joints.Sinusoid(0.3, 8.0, offset=0.4)))
+    exact = kt.simulate(moved, [*q, 0.4], duration=0.2, dt=1e-3, integrator="rk4")
+    for integrator in ("generalized_alpha", "bdf2", "implicit_midpoint"):
+        errors = [np.abs(kt.simulate(moved, exact.q[0], exact.v[0], duration=0.2, dt=dt, integrator=integrator).q[-1]
+                         - exact.q[-1]).max() for dt in (4e-3, 2e-3)]  # fmt: skip
+        assert errors[1] < 1e-3 and 3.0 < errors[0] / errors[1] < 6.0

@@ -27,6 +27,7 @@ from kinetree.algorithms.loop_inverse_dynamics import shared_with_loops
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
+from kinetree.algorithms.projection import with_given_motions
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
@@ -186,17 +187,20 @@ def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
 
 
 def step_accelerations(model, q, w, tau, f_ext=None, u=None):
-    """The rate of ``w = (v, x)`` for steps: `forward_dynamics` and x'."""
+    """The rate of ``w = (v, x)`` for steps: `forward_dynamics` and x', prescribed coordinates where they have to be.
+
+    So other coordinates move as in a model that has no such freedoms, whatever the points at which a method looks.
+    """
     refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     v, x = w[: model.nv], w[model.nv :]
+    q, v = with_given_motions(model, q, v) if model.has_given_motions else (q, v)
     a = forward_dynamics(model, q, v, tau, f_ext, x, u)
     return [*a, *force_state_rates(model, q, v, x, u)] if x else a
 
 
 def stepped_constraints(model) -> list:
-    """The constraints that explicit steps keep: equalities; prescribed motions beside loops."""
-    left = remaining_rows(model) if model.constraints else []
-    return [c for c in model.constraints if c.row_kind == "equality" and (left or not c.time_dependent)]
+    """The constraints that steps keep: equalities."""
+    return [c for c in model.constraints if c.row_kind == "equality"]
 
 
 def computed_constraints(model, loops=True):

@@ -106,9 +106,14 @@ def step_velocities(model, q, v, tau, dt, f_ext, diagonal, added=None):
     M, force = stiffened_matrix(model, q, diagonal, added), minus(tau, bias_forces(model, q, v, f_ext))
     impulse = [dt * x + dot(row, v) for x, row in zip(force, M, strict=True)]
     kin = Kinematics(model, q, v)
+    given = {k: v[k] + dt * a_k for k, a_k in given_accelerations(model, kin).items()}
     system = ConstrainedSystem(model, M, kin, {})
-    k = rest_rates(model, system.numbers, q)
-    return system.bounded_accelerations(impulse, k, functools.partial(row_laws, model, kin, dt))[0]
+    rates = rest_rates(model, system.numbers, q)
+    for k, v_k in given.items():
+        impulse = [x - row[k] * v_k for x, row in zip(impulse, M, strict=True)]
+        rates = [x - row[k] * v_k if k in row else x for x, row in zip(rates, system.rows, strict=True)]
+    v_next = system.bounded_accelerations(impulse, rates, functools.partial(row_laws, model, kin, dt))[0]
+    return [given.get(k, x) for k, x in enumerate(v_next)]
 
 
 def rest_rates(model, numbers, q) -> list:
@@ -296,13 +301,15 @@ class ConstrainedSystem(Factorized):
         return y
 
 
-def velocity_response(model, q, added=None):
-    """``G (G^T A G)^-1 G^T``, the velocities by unit joint impulses; ``A = M + diag(added)``, without rows of loops."""
-    if not model.constraints:
-        return inverse_mass_matrix(model, q, added)
-    A = [list(row) for row in crba(model, q)]
-    for k, x in enumerate(added or ()):
-        A[k][k] = A[k][k] + x
+def velocity_response(model, q, diagonal=None, added=None):
+    """``G (G^T A G)^-1 G^T``, the velocities by unit joint impulses, without rows of loops.
+
+    ``A = M + diag(diagonal) + added``, M with the armature.
+    """
+    if not model.constraints and not added:
+        return inverse_mass_matrix(model, q, diagonal)
+    rest = diagonal or [0.0] * model.nv
+    A = stiffened_matrix(model, q, [x + y for x, y in zip(model.armature, rest, strict=True)], added)
     system = Factorized(model, A)
     found = [[0.0] * model.nv for _ in range(model.nv)]
     for m, column in enumerate(system.columns):

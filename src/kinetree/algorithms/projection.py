@@ -41,9 +41,12 @@ def projected_velocity(model, q, v, system=None):
 
 
 def closed(model, q, v, iterations=1):
-    """The state after a step with its loops closed: chord steps of positions, then of velocities, by one solution."""
+    """The state after a step with its loops closed: chord steps of positions, then of velocities, by one solution.
+
+    Prescribed joints are put where they have to be; loops are left as they are without ``iterations``.
+    """
     q, v = with_given_motions(model, q, v) if model.has_given_motions else (q, v)
-    if not is_projected(model):
+    if not iterations or not is_projected(model):
         return q, v
     system = system_at(model, q)
     q = projected_position(model, q, iterations, system)
@@ -55,11 +58,14 @@ def closed(model, q, v, iterations=1):
 def with_given_motions(model, q, v):
     """The state in which prescribed coordinates, and those that follow them, are where their motions have them."""
     kin, dv, v = Kinematics(model, q, v), [0.0] * model.nv, list(v)
+    rates = given_rates(model, kin)
+    if not rates:  # loops alone depend on time
+        return q, v
     for c in model.constraints:
         if given := c.given_rates(kin):
             for k, error in zip(given, c.residual(kin), strict=True):
                 dv[k] = -error
-    for k, (rate, _) in given_rates(model, kin).items():
+    for k, (rate, _) in rates.items():
         v[k] = rate
     return apply_couplings(model, integrate(model, q, dv), v)
 

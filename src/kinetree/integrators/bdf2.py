@@ -40,7 +40,7 @@ class BDF2:
 
     def __init__(self, system) -> None:
         self._newton, self._memory = Newton(system, self.name), Memory()
-        self._rest = np.zeros(system.model.nv)
+        self._rest, self._end_time = np.zeros(system.model.nv), system.end_time
         self.multipliers = None  # in models with loops, those at both ends of the last step
         self.reset, self.get_state, self.set_state = self._memory.clear, self._memory.get_state, self._memory.set_state
 
@@ -60,8 +60,8 @@ class BDF2:
         a = self._newton.solve(end, q, x0, w0, a, tau(end), w1 * w1, w1, f_ext(end))
         self.multipliers = self._newton.multipliers if past is None else before, self._newton.multipliers
         xi, v_next = x0 + (w1 * w1) * a, w0 + w1 * a
-        q_next, v_regular = self._newton.end(q, xi, v_next)
-        if np.array_equal(v_regular, v_next):
+        q_next, v_regular = self._newton.end(q, xi, v_next, *self._end_time(end))
+        if self._newton.in_same_charts(v_next, v_regular):
             self._memory.keep(end, q_next, v_regular, (v, xi, h, a, self._newton.multipliers))
         else:  # another chart: the stored data are in coordinates of the old one
             self._memory.clear()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.errors import SimulationError
 from kinetree.integrators.memory import Memory
@@ -164,9 +162,9 @@ class GeneralizedAlphaStep:
         (x0, w0), (x1, w1), end = c.predicted(h, v, a, v_dot), c.weights(h), t + h
         v_dot_next = newton.solve(end, q, x0, w0, v_dot, tau(end), x1, w1, f_ext(end))
         v_next = w0 + w1 * v_dot_next
-        q_next, v_regular = newton.end(q, x0 + x1 * v_dot_next, v_next)
+        q_next, v_regular = newton.end(q, x0 + x1 * v_dot_next, v_next, *self._system.end_time(end))
         self.multipliers = before, newton.multipliers
-        if np.array_equal(v_regular, v_next):
+        if newton.in_same_charts(v_next, v_regular):
             kept = c.accelerations(a, v_dot, v_dot_next), v_dot_next, newton.multipliers
             self._memory.keep(end, q_next, v_regular, kept)
         else:  # another chart: these accelerations are in the coordinates of the old one

@@ -15,8 +15,8 @@ T the tangent map (right Jacobian) of the joints' exponentials.
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import refuse_unsupported
-from kinetree.algorithms.constrained import equality_rows, remaining_rows
+from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
+from kinetree.algorithms.constrained import equality_rows, given_accelerations
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted, weighted_row
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.force_elements import exact_slopes
@@ -24,7 +24,7 @@ from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.matrices import dot
 from kinetree.algorithms.passive import joint_forces as elements
 from kinetree.algorithms.passive import passive_joint_forces
-from kinetree.algorithms.projection import has_loops
+from kinetree.algorithms.projection import has_loops, with_given_motions
 from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.shared_results import joint_forces
 from kinetree.integrators.kernels import finished, part
@@ -180,11 +180,14 @@ class Reduced:
         y = self._factors.solve([weighted(b, column) for column in self._columns])
         return expanded(self._model, self._columns, y)
 
-    def under_rows(self, b, kin, a=None) -> list:
-        """The x of ``A x = b + K^T lambda`` under the rows of loops, ``K x = K a - k``, or ``K x = k`` without a."""
+    def under_rows(self, b, kin, a=None, given=None) -> list:
+        """The x of ``A x = b + K^T lambda`` under the rows of loops, ``K x = K a - k``, or ``K x = k`` without a.
+
+        ``given`` are parts of accelerations that are not in x, by velocity coordinate.
+        """
         if not has_loops(self._model):
             return self.solve(b)
-        _, rows, k = equality_rows(self._model, kin, {})
+        _, rows, k = equality_rows(self._model, kin, given or {})
         if a is not None:
             k = [sum(x * a[m] for m, x in row.items()) - k_m for row, k_m in zip(rows, k, strict=True)]
         return self.constrained(b, rows, rows, k)[0]
@@ -205,9 +208,16 @@ class Reduced:
 
 
 def stage(model, q, x0, w0, a, x1, w1):
-    """Step, position and velocity to which the accelerations lead."""
+    """Step, position and velocity to which the accelerations lead, prescribed coordinates where they have to be."""
     xi = [x + x1 * a_k for x, a_k in zip(x0, a, strict=True)]
-    return xi, integrate(model, q, xi), [w + w1 * a_k for w, a_k in zip(w0, a, strict=True)]
+    Q, w = integrate(model, q, xi), [w + w1 * a_k for w, a_k in zip(w0, a, strict=True)]
+    return xi, *(with_given_motions(model, Q, w) if model.has_given_motions else (Q, w))
+
+
+def with_given_accelerations(model, a) -> list:
+    """Accelerations, with those of prescribed motions put in; no correction changes these."""
+    given = given_accelerations(model, Kinematics(model, ()))
+    return [given.get(k, a_k) for k, a_k in enumerate(a)]
 
 
 class Linearization:
@@ -273,7 +283,8 @@ def _sum(*terms):
 
 
 def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
-    refuse_unsupported(model, "aba", computed=remaining_rows(model))
+    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
+    a = with_given_accelerations(model, a)
     xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
     stuck = reversals(before, w)
     matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)
@@ -283,7 +294,8 @@ def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
 
 def _constrained_update(model, q, x0, w0, a, tau, x1, w1, before, lam, f_ext=None):
     """The same with rows: ``r(a) = G^T lambda`` and ``phi(Q) = 0``, or ``G w = 0`` for rows that have no position."""
-    refuse_unsupported(model, "aba", computed=[c for c in model.constraints if c.row_kind == "equality"])
+    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
+    a = with_given_accelerations(model, a)
     xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
     stuck = reversals(before, w)
     matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)
@@ -328,7 +340,7 @@ CONSTRAINED_UPDATE = part(
     "q[nq] x0[nv] w0[nv] a[nv] tau[nv] x1 w1 before[nv] lam[nc]",
     "a_next[nv] w[nv] change r[nv] lam_next[nc]", "f_ext[nb,6]",
 )  # fmt: skip
-STEP_END = part("implicit_step_end", _end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames=None)
+STEP_END = part("implicit_step_end", _end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames="loops")
 CLOSED_END = part("implicit_closed_end", _closed_end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]",
                   body_frames="loops")  # fmt: skip
 FORCE_SLOPES = part(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
-from kinetree.algorithms.constrained import remaining_rows
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported, stepped_constraints
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.projection import has_loops
 from kinetree.algorithms.spec import algorithm
-from kinetree.integrators.implicit import Linearization, corrected, has_kinks, reversals, stage
+from kinetree.integrators.implicit import (
+    Linearization,
+    corrected,
+    has_kinks,
+    reversals,
+    stage,
+    with_given_accelerations,
+)
 from kinetree.integrators.kernels import finished
 from kinetree.integrators.newton import Newton
 from kinetree.spatial.scalar import where
@@ -79,10 +85,11 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
     --------
     semi_implicit_step, variational_step, simulate
     """
-    refuse_unsupported(model, "aba", computed=remaining_rows(model))
+    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     half = 0.5 * dt
     x0, x1, middle = [half * v_k for v_k in v], half * half, model.after(half)
-    a, before, kinks, stuck, matrix = [0.0] * model.nv, v, has_kinks(model), None, None
+    a, before, kinks = with_given_accelerations(middle, [0.0] * model.nv), v, has_kinks(model)
+    stuck = matrix = None
     later = (KINKED if kinks else 2) + (LOOPED if has_loops(model) else 0)
     for fresh in (True, True, *[False] * later):
         xi, Q, w = now = stage(middle, q, x0, v, a, x1, half)

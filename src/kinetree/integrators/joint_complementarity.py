@@ -19,6 +19,8 @@ TIME_TOLERANCE = 1e-12  # of the step: a shorter remainder after an impact is ro
 class JointComplementarity:
     """v+ = v_free + A^-1 (h lambda), the impulses between their bounds and complementary to joint velocities.
 
+    Internal states of force elements follow the velocities everywhere; no impulse changes them.
+
     Parameters
     ----------
     system : System
@@ -64,12 +66,12 @@ class JointComplementarity:
         self._resting = self._joints_at_rest(system.model)
         self._plain = np.where(rows.given, np.inf, rows.friction)
         self._held_by_default = np.flatnonzero(self._plain > 0.0)
-        self._identity = rows.G is None
+        self._identity, self._nv = rows.G is None, system.model.nv
         self.reset()
 
     def reset(self) -> None:
         """Discard the data of previous steps."""
-        self._guess, self._rate = np.zeros(len(self.rows.master), dtype=int), np.zeros(self.system.model.nv)
+        self._guess, self._rate = np.zeros(len(self.rows.master), dtype=int), np.zeros(self.system.model.nw)
         self._parts, self._start, self._end = [], None, None
 
     def get_state(self):
@@ -118,9 +120,10 @@ class JointComplementarity:
         """A step of semi-implicit Euler, which moves at the velocity of its end."""
         v_free, A = self._free(q, v, tau(t), np.array(h), *f_ext(t))
         v_next, impulses = self._solved(t, h, q, v, v_free, A)
-        q_next, v_new = self._drift(q, v_next, v_next, np.array(h))
-        self._keep_rest(q, q_next, v_next)
-        self._parts.append(Flight(t, t + h, q, v, (v_next - v) / h, h * v_next, h, impulses, v_next))
+        rate = v_next[: self._nv]
+        q_next, v_new = self._drift(q, rate, v_next, np.array(h))
+        self._keep_rest(q, q_next, rate)
+        self._parts.append(Flight(t, t + h, q, v, (v_next - v) / h, h * rate, h, impulses, v_next))
         return q_next, v_new
 
     def _flights(self, t, h, q, v, tau, f_ext):
@@ -133,7 +136,7 @@ class JointComplementarity:
             a = self._rate = (v_next - v) / left
             s, hit = self._first_impact(q, v, v_next, left) if n < MOST_IMPACTS else (left, ())
             v_end = v + s * a if hit else v_next
-            rate = 0.5 * (v + v_end)
+            rate = 0.5 * (v + v_end)[: self._nv]
             q_end, v_end = self._drift(q, rate, v_end, np.array(s))
             self._keep_rest(q, q_end, rate)
             self._parts.append(Flight(now, now + s, q, v, a, s * rate, left, impulses, v_next))
@@ -185,7 +188,7 @@ class JointComplementarity:
         return columns, columns[master]
 
     def _coupled(self, v):
-        return v if self._identity else self.rows.G @ v[self.rows.master]
+        return v if self._identity else np.concatenate((self.rows.G @ v[self.rows.master], v[self._nv :]))
 
     def _split(self, impulses, v_next, h) -> dict[str, np.ndarray]:
         """Impulses by kind: friction up to its bounds; the rest by stops, locks and prescribed motions."""
@@ -220,7 +223,7 @@ class JointComplementarity:
         """The displacement of the velocities in the part of a flight that ends at t."""
         if self._middle is not None:
             s = t - part.begin
-            return s * (part.v + 0.5 * s * part.a)
+            return s * (part.v + 0.5 * s * part.a)[: self._nv]
         return self.system.function("difference", checks=False)(part.q, self.interpolant()(t)[0])
 
     # Positions -----------------------------------------------------------------------------------------------------
@@ -306,7 +309,8 @@ class Flight:
         [s]
     q, v : numpy.ndarray
         Position and velocity at its beginning.
-    a : (nv,) array
+        Internal states of force elements follow it, here and in ``a`` and ``v_next``.
+    a : (nw,) array
         Acceleration by all forces.
     displacement : (nv,) array
         Integral of the velocities over the part [rad or m].
@@ -314,7 +318,7 @@ class Flight:
         Length of the step for which the impulses were computed [s].
     impulses : (ny,) array
         Of the constraints on the independent velocities, over h [N m s or N s].
-    v_next : (nv,) array
+    v_next : (nw,) array
         Velocity after h.
     """
 
@@ -349,8 +353,8 @@ class Flights:
     def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(q, v) at a time of the step; after the impact at the time of one."""
         part = next((part for part in reversed(self.parts) if part.begin <= t), self.parts[0])
-        s = t - part.begin
-        return self.integrate(part.q, s * (part.v + 0.5 * s * part.a)), part.v + s * part.a
+        s, nv = t - part.begin, len(part.displacement)
+        return self.integrate(part.q, s * (part.v + 0.5 * s * part.a)[:nv]), part.v + s * part.a
 
 
 def first_contact(gap: float, speed: float, rate: float, left: float) -> float | None:

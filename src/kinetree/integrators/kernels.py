@@ -108,7 +108,7 @@ def finished(model, q, w, closing: int = 2):
     """
     q, v = reparameterize(model, q, w[: model.nv])
     q, v = apply_couplings(model, q, v) if model.couplings else (q, v)
-    q, v = closed(model, q, v, closing) if closing else (q, v)
+    q, v = closed(model, q, v, closing)
     return q, [*v, *w[model.nv :]]
 
 

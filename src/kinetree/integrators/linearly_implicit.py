@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
-from kinetree.algorithms.constrained import remaining_rows
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported, stepped_constraints
+from kinetree.algorithms.constrained import given_accelerations
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.errors import SimulationError
@@ -57,8 +57,10 @@ class LinearlyImplicitEuler(WholeStep):
 
 def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all", slopes="exact"):
     """``(v+ - v) / h`` of the step."""
-    rest = [0.0] * model.nv
-    dq, dv, M = force_slopes(model, q, v, rest, f_ext)
+    kin = Kinematics(model, q, v)
+    given = given_accelerations(model, kin)
+    start = [given.get(k, 0.0) for k in range(model.nv)]
+    dq, dv, M = force_slopes(model, q, v, start, f_ext)
     if forces == "joints":
         K, dv = passive_slopes(model, q, v)
         dq = [[-x for x in row] for row in K]
@@ -66,9 +68,10 @@ def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all
         dq, dv = _symmetric(dq), _symmetric(dv)
     n = range(model.nv)
     matrix = [[M[m][k] + dt * (dv[m][k] + dt * dq[m][k]) for k in n] for m in n]
-    r = residual(model, q, v, rest, tau, f_ext)  # - f
+    r = residual(model, q, v, start, tau, f_ext)  # - f
     ahead = [sum(dq[m][k] * v[k] for k in n) for m in n]  # - K v
-    return Reduced(model, matrix).under_rows([-(r[m] + dt * ahead[m]) for m in n], Kinematics(model, q, v))
+    a = Reduced(model, matrix).under_rows([-(r[m] + dt * ahead[m]) for m in n], kin, given=given)
+    return [given.get(k, x) for k, x in enumerate(a)]
 
 
 def _symmetric(A):
@@ -78,7 +81,7 @@ def _symmetric(A):
 
 def _variant(forces, slopes):
     def step(model, q, v, tau, dt, f_ext=None):
-        refuse_unsupported(model, "aba", computed=remaining_rows(model))
+        refuse_unsupported(model, "aba", computed=stepped_constraints(model))
         a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes)
         v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
         return finished(model.after(dt), integrate(model, q, [dt * x for x in v_next]), v_next, closing=3)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from kinetree.algorithms.couplings import coupling_columns
 from kinetree.errors import SimulationError
 from kinetree.integrators.implicit import CLOSED_END, CONSTRAINED_UPDATE, NEWTON_UPDATE, STEP_END
 
@@ -48,6 +49,11 @@ class Newton:
         self.end = system.function(CLOSED_END if projected else STEP_END, checks=False)
         self.iterations = 0
         self._last, self._weights = None, None
+        self._free = sorted(k for column in coupling_columns(system.model) for k, _ in column)
+
+    def in_same_charts(self, v, v_regular) -> bool:
+        """Whether no joint changed its coordinates at the end of a step; prescribed velocities are put in there."""
+        return np.array_equal(v[self._free], v_regular[self._free])
 
     def solve(self, t: float, q, x0, w0, a, tau, x1: float, w1: float, f_ext: tuple):
         """The accelerations, from the guess a; t [s] is the time of the forces, for messages.

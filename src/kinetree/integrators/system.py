@@ -59,7 +59,7 @@ class System:
     @property
     def rate(self) -> str | Spec:
         """The dynamics as the rate of the velocities, and of the internal states if there are some."""
-        return RATE if self.model.nx else "forward_dynamics"
+        return RATE if self.model.nx or self.model.has_given_motions else "forward_dynamics"
 
     def reparameterized(self, q, w) -> tuple[np.ndarray, np.ndarray]:
         """`reparameterize` of positions, and of velocities that internal states may follow."""
@@ -68,8 +68,11 @@ class System:
         return q, np.concatenate((v, w[..., nv:]), axis=-1)
 
     def closed(self, q, w, t=0.0) -> tuple[np.ndarray, np.ndarray]:
-        """The state at time t [s] with its loops closed by projection; internal states may follow the velocities."""
-        if not self.is_projected:
+        """The state at time t [s] with its loops closed by projection, and prescribed joints where they have to be.
+
+        Internal states may follow the velocities.
+        """
+        if not (self.is_projected or self.model.has_given_motions):
             return q, w
         return self.function(CLOSED_STATE, checks=False)(q, w, *self.end_time(t))
 

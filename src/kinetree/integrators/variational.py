@@ -102,6 +102,9 @@ def _refuse(model) -> None:
     free = next((c for c in remaining_rows(model) if not all(c.position_level(model))), None)
     what = "gears" if model.geared else "joints that depend on time" if model.time_dependent else None
     what = what or (f"constraints of velocities such as the {free}" if free is not None else None)
+    what = what or next(
+        (f"the {c}" for c in model.constraints if c.time_dependent and c not in remaining_rows(model)), None
+    )
     if what:
         raise UnsupportedError(
             f"the variational integrator does not support {what}, which model {model.name!r} has; "

@@ -6,20 +6,23 @@ import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.constrained import remaining_rows
+from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.constraints import HardLimits, Lock, PrescribedMotion, StickingFriction
-from kinetree.errors import SimulationError, UnsupportedError
+from kinetree.errors import SimulationError
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.integrators.events import Event, Occurrence
-from kinetree.integrators.given_joints import GivenJoints, LockedStep, given_forces
+from kinetree.integrators.events import Occurrence
 from kinetree.integrators.joint_complementarity import JointComplementarity
 from kinetree.integrators.joint_constraints import KINDS, JointRows
-from kinetree.integrators.system import System, dynamics_time
+from kinetree.integrators.locked_joints import LockedStep
+from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.integrators.user_code import copied
 from kinetree.model.ranges import position_ranges
 from kinetree.simulation.components import Channel, Component
 from kinetree.simulation.quadrature import accumulated, entered
+from kinetree.state_kinematics import Kinematics
 
 HANDLED = (StickingFriction, HardLimits, Lock, PrescribedMotion)
+ELIMINATED = (Lock, PrescribedMotion)
 ROWS = {"friction": "dry friction", "stops": "stops", "locks": "locked joints", "motions": "prescribed motions"}
 NEAR = 1e-9  # [rad, m, per second] a start closer to the prescribed motion counts as on it
 
@@ -32,10 +35,8 @@ class JointConstraints(Component):
     constraints : sequence of Constraint
         Those of the model that steps solve for: `HANDLED`.
     reduced : bool
-        For other methods than semi-implicit Euler: locks stay in the model, whose dynamics eliminate them, and steps
-        are made by a model without the prescribed freedoms.
-    looped : bool
-        Beside loops: prescribed motions stay in the model, too.
+        For other methods than semi-implicit Euler, and beside loops: locks and prescribed motions stay in the model,
+        whose dynamics eliminate them.
 
     Notes
     -----
@@ -46,8 +47,8 @@ class JointConstraints(Component):
     name = "joints"
     is_built_in = True
 
-    def __init__(self, constraints, reduced: bool = False, looped: bool = False) -> None:
-        self.constraints, self._reduced, self._looped, self.method = tuple(constraints), reduced, looped, None
+    def __init__(self, constraints, reduced: bool = False) -> None:
+        self.constraints, self._reduced = tuple(constraints), reduced
         self.friction = any(isinstance(c, StickingFriction) for c in self.constraints)
         self.stops = any(isinstance(c, HardLimits) for c in self.constraints)
         self.rows, self._dt, self._start = None, 1.0, None
@@ -56,10 +57,9 @@ class JointConstraints(Component):
         self.occurrences: list[Occurrence] = []  # impacts at stops
 
     @property
-    def locks_alone(self) -> bool:
+    def eliminated(self) -> bool:
         """Whether all constraints are eliminated by the dynamics of the model as simulated, as locks are."""
-        kept = (Lock, PrescribedMotion) if self._looped else Lock
-        return self._reduced and all(isinstance(c, kept) for c in self.constraints)
+        return self._reduced and all(isinstance(c, ELIMINATED) for c in self.constraints)
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -78,18 +78,18 @@ class JointConstraints(Component):
 
     def prepare(self, model):
         """The model without these constraints, the friction and the limits that are solved for here."""
-        self.rows = joint_rows(model, self.constraints)
+        self.rows, self._nv = joint_rows(model, self.constraints), model.nv
         self._joints = np.array(Coordinates.of(model).velocity_joints)[self.rows.master].tolist()
         slices = (model.q_index(c.joint) for c in self.constraints if isinstance(c, Lock))
         self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
-        left = model.replace(constraints=tuple(c for c in model.constraints if not isinstance(c, HANDLED)))
+        left = model.replace(constraints=tuple(c for c in model.constraints if c not in self.constraints))
         sticking = [k for c in self.constraints if isinstance(c, StickingFriction) for k in c.coordinates(model)]
         self.hard = [k for c in self.constraints if isinstance(c, HardLimits) for k in c.coordinates(model)]
         return left.replace(dry_friction=_changed(left.dry_friction, sticking, 0.0)) if sticking else left
 
     def completed(self, model):
-        """The model as simulated, without the limits that are hard, and with locks where its dynamics take them."""
-        kept = [c for c in self.constraints if isinstance(c, (Lock, PrescribedMotion) if self._looped else Lock)]
+        """The model as simulated, without the limits that are hard, and with what its dynamics eliminate."""
+        kept = [c for c in self.constraints if isinstance(c, ELIMINATED)]
         if self._reduced and kept:
             return model.with_constraints(*kept)
         if not self.hard:
@@ -112,13 +112,18 @@ class JointConstraints(Component):
         self._start = q_new
         return q_new, at_rest, notes
 
+    def held(self, t, q, v) -> tuple[np.ndarray, np.ndarray]:
+        """A state that an event's action gave, with locked joints at rest and prescribed ones on their motion."""
+        q, v = q.copy(), v.copy()
+        v[self.rows.master[self.rows.locked]] = 0.0
+        self.rows.put(t, q, v)
+        return q, v
+
     def wrap(self, stepper, system):
-        """The step that solves for all of it, instead of semi-implicit Euler's; or others for given motions alone."""
+        """The step that solves for all of it, instead of semi-implicit Euler's; or another one that keeps locks."""
         if self._reduced:
-            apart = self.rows.moving and not self._looped
-            inner = GivenJoints(self.method, system, self.rows) if apart else stepper
             locked = self.rows.master[self.rows.locked]
-            return LockedStep(inner, self._locked_entries, locked) if len(locked) else inner
+            return LockedStep(stepper, self._locked_entries, locked) if len(locked) else stepper
         self._step = JointComplementarity(system, self.rows, self._record_work, self._impacted, self.stops)
         return self._step
 
@@ -144,7 +149,8 @@ class JointConstraints(Component):
 
     def _impacted(self, t, hit, q, before, after) -> None:
         """Record an impact for each joint that met its stop."""
-        rows, (at, v, v_after) = self.rows, map(copied, (q, before, after))
+        rows, nv = self.rows, self._nv
+        at, v, v_after = map(copied, (q, before[:nv], after[:nv]))
         for m in hit:
             side = "lower" if v[rows.master[m]] < 0.0 else "upper"
             self.occurrences.append(Occurrence("impact", float(t), at, v, at, v_after, self._joints[m], side))
@@ -154,14 +160,20 @@ class JointConstraints(Component):
 
     # The energy balance --------------------------------------------------------------------------------------------
 
-    def reactions(self, model, time, q, v, tau, wrenches) -> np.ndarray:
-        """All forces of these rows at the samples, (T, nv) [N m or N]."""
-        forces = self._forces(model, time, q, v, tau, wrenches)
+    def reactions(self, system, time, q, v, tau, arrays) -> np.ndarray:
+        """All forces of these rows at the samples, (T, nv) [N m or N].
+
+        ``arrays`` are the other arguments of the dynamics: the time, wrenches, internal states, inputs.
+        """
+        forces = self._forces(system, time, q, v, tau, arrays)
         return sum(forces.values(), np.zeros(v.shape))
 
     def channels(self, run) -> dict[str, Channel]:
         """Power and work by kind, and the forces of each kind."""
-        forces = self._forces(run.model, run.time, run.q, run.v, run.tau, run.metadata.wrenches)
+        model, wrenches = run.model, run.metadata.wrenches
+        given = (() if wrenches is None else (wrenches,)) + internal_arguments(model, run.x, run.u)
+        arrays = (*dynamics_time(model, run.time), *given)
+        forces = self._forces(System(model, wrenches is not None), run.time, run.q, run.v, run.tau, arrays)
         works, found = self._works(run.time, run.v.shape), {}
         for kind, row in ROWS.items():
             if kind not in works and not np.any(forces[kind]):
@@ -183,20 +195,26 @@ class JointConstraints(Component):
             found[kind][:, self.rows.master] = entered(time, records, tolerance)
         return found
 
-    def _forces(self, model, time, q, v, tau, wrenches) -> dict[str, np.ndarray]:
+    def _forces(self, system, time, q, v, tau, arrays) -> dict[str, np.ndarray]:
         """Forces by kind during the step that begins at each sample, (T, nv)."""
-        found = {kind: np.zeros(v.shape) for kind in KINDS}
-        step = JointComplementarity(System(model, wrenches is not None), self.rows, self._record_work)
-        q, v, tau = (np.ascontiguousarray(x) for x in (q, v, tau))
+        found, model = {kind: np.zeros(v.shape) for kind in KINDS}, system.model
+        if self._reduced:
+            spec, first = ALGORITHMS["forward_dynamics"].variants["multipliers"], 0
+            multipliers = system.function(spec, checks=False)(*map(np.ascontiguousarray, (q, v, tau)), *arrays)[1]
+            for c in model.constraints:
+                if isinstance(c, ELIMINATED):
+                    kind = "locks" if isinstance(c, Lock) else "motions"
+                    entries = list(c.velocity_map(Kinematics(model, ())))
+                    found[kind][:, entries] = multipliers[:, first : first + len(entries)]
+                first += c.count(model)
+            return found
+        step = JointComplementarity(system, self.rows, self._record_work)
+        place = len(arrays) - bool(model.nu) - bool(model.nx)
+        x, others = (arrays[place], (*arrays[:place], *arrays[place + 1 :])) if model.nx else (v[:, :0], arrays)
+        w = np.concatenate((v, x), axis=1)
         for n, t in enumerate(time.tolist()):
-            pushed = () if wrenches is None else (np.ascontiguousarray(wrenches[n]),)
-            arrays = (*dynamics_time(model, t), *pushed)
-            if self._reduced:
-                forces = given_forces(step.system, self.rows, t, q[n], v[n], tau[n], arrays)
-                for kind, force in zip(("locks", "motions"), forces, strict=True):
-                    found[kind][n, self.rows.master] = force
-                continue
-            for kind, force in step.forces(t, self._dt, q[n], v[n], tau[n], arrays).items():
+            state = map(np.ascontiguousarray, (q[n], w[n], tau[n]))
+            for kind, force in step.forces(t, self._dt, *state, [np.ascontiguousarray(x[n]) for x in others]).items():
                 found[kind][n, self.rows.master] = force
         return found
 
@@ -204,21 +222,13 @@ class JointConstraints(Component):
 def requested(model, integrator) -> JointConstraints | None:
     """The component for the constraints of a model and a method, or "auto"; None if there are none for it.
 
-    Bounded forces beside loops have none: the step itself solves for them.
+    Bounded forces beside loops stay in the model, as in rollouts: the step itself solves for them.
     """
-    constraints = [c for c in model.constraints if isinstance(c, HANDLED)]
     looped = bool(remaining_rows(model))
-    if looped and bounded_constraints(model):
-        moving = next((c for c in constraints if isinstance(c, PrescribedMotion)), None)
-        if moving is not None:
-            raise UnsupportedError(
-                f"simulate: {moving} beside loops and bounded forces ({bounded_constraints(model)[0]}) is not computed "
-                "yet. Leave one of them out of model.constraints.",
-                model=model.name,
-            )
-        return None  # they stay in the model, as in rollouts
+    kinds = ELIMINATED if looped and bounded_constraints(model) else HANDLED
+    constraints = [c for c in model.constraints if isinstance(c, kinds)]
     reduced = looped or (integrator != "auto" and integrator.name != "semi_implicit")
-    return JointConstraints(constraints, reduced, looped) if constraints else None
+    return JointConstraints(constraints, reduced) if constraints else None
 
 
 def hard_coordinates(model) -> list[int]:
@@ -226,24 +236,14 @@ def hard_coordinates(model) -> list[int]:
     return [k for c in model.constraints if isinstance(c, HardLimits) for k in c.coordinates(model)]
 
 
-def refuse_methods(asked: JointConstraints, integrator: str, events=()) -> None:
-    """Raise an error for unsupported constraints: friction and stops by most methods, motions by adaptive ones."""
-    bounded = asked.friction or asked.stops
-    events = (events,) if isinstance(events, Event) else events
-    acting = [event for event in events if event.action is not None]
-    if integrator == "adaptive" and acting:
-        raise SimulationError(
-            f"simulate: {asked.words} beside event {acting[0].name!r}, whose action may move locked joints: adaptive "
-            "solvers have no step that stops it again. Use an integrator with fixed steps.",
-            integrator=integrator,
-        )
-    if integrator == "semi_implicit" or not (bounded or (integrator == "adaptive" and asked.rows.moving)):
+def refuse_methods(asked: JointConstraints, integrator: str) -> None:
+    """Raise an error for sticking friction and hard limits by a method that has no step for them."""
+    if integrator == "semi_implicit" or not (asked.friction or asked.stops):
         return
     raise SimulationError(
-        f"simulate: {asked.words}: prescribed motions are part of fixed steps, hard limits and sticking friction of "
-        f"integrator 'semi_implicit' alone; integrator {integrator!r} has no such step. Use "
-        "integrator='semi_implicit'; or leave these constraints out of model.constraints, with soft stops and rounded "
-        "friction instead, kinetree.surgery.lock, a model with kinetree.joints.Prescribed, or an Event.",
+        f"simulate: {asked.words}: hard limits and sticking friction are part of integrator 'semi_implicit' alone; "
+        f"integrator {integrator!r} has no such step. Use integrator='semi_implicit'; or leave these constraints out "
+        "of model.constraints, with soft stops and rounded friction instead, or an Event.",
         integrator=integrator,
     )
 

@@ -7,7 +7,6 @@ import numpy as np
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.constraints import HardLimits
-from kinetree.errors import UnsupportedError
 from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.simulation.components import Channel, Component
 
@@ -102,22 +101,8 @@ class KeptLoopForces(LoopForces):
         return values[after - (run.time - times[after - 1] < times[after] - run.time)]
 
 
-def requested_loops(model, method, others) -> LoopForces | None:
-    """The component for the rows of a model that steps have to keep; None if there are none.
-
-    Raises
-    ------
-    UnsupportedError
-        Beside prescribed motions, with an implicit method.
-    """
-    left = remaining_rows(model)
-    if not left:
+def requested_loops(model, method) -> LoopForces | None:
+    """The component for the rows of a model that steps have to keep; None if there are none."""
+    if not remaining_rows(model):
         return None
-    explicit = getattr(method, "explicit", False) or method.name == "semi_implicit"
-    if others is not None and others.moving and not explicit:
-        raise UnsupportedError(
-            f"simulate: {left[0]} beside the {others.words}: integrator {method.name!r} does not take both. Use 'rk4' "
-            "or another explicit method, 'semi_implicit', or a joint kt.joints.Prescribed, which all methods take.",
-            model=model.name,
-        )
     return (KeptLoopForces if getattr(method, "keeps_loops", False) else LoopForces)(model)

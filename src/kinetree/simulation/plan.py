@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
 from kinetree.algorithms.projection import has_loops
-from kinetree.errors import SimulationError, UnsupportedError
+from kinetree.errors import SimulationError
 from kinetree.forces.motor import driven_model
 from kinetree.integrators.closure import closed_by
 from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
@@ -102,7 +102,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
         model = constraints.completed(model)
     active, stops = with_soft_stops(model, q)
     bounded = bounded_constraints(active)
-    held = bounded or (constraints is not None and not constraints.locks_alone)
+    held = bounded or (constraints is not None and not constraints.eliminated)
     method, chosen = chosen_method(active, integrator, dt, bool(held))
     if bounded and method.name != "semi_implicit":
         raise SimulationError(
@@ -111,21 +111,15 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
             integrator=method.name,
         )
     if constraints is not None:
-        refuse_methods(constraints, method.name, events)
-        constraints.method = method
-    loops = requested_loops(active, method, constraints)
+        refuse_methods(constraints, method.name)
+    loops = requested_loops(active, method)
     if loops is not None:
         components = Components((*components.all, loops))
         q, v, changed = closed_start(System(active), q, v, v0 is not None)
         notes += changed
         active = closed_by(active, closure, method, "simulate")
-    refuse_unsupported(active, "aba", computed=[*stepped_constraints(active), *bounded] if loops else ())
+    refuse_unsupported(active, "aba", computed=[*stepped_constraints(active), *(bounded if loops else ())])
     refuse_internal("simulate", active, method)
-    if constraints is not None and not constraints.locks_alone and active.nx + active.nu:
-        raise UnsupportedError(
-            f"simulate: {constraints.words}: steps with these constraints do not take internal states and inputs of "
-            f"force elements, which model {active.name!r} has: {', '.join(active.state_names + active.input_names)}."
-        )
     v = joined_state(active, v, x0)
     steps, slow = slow_steps(active, method) if isinstance(method, Adaptive) else (0.0, [])
     notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))

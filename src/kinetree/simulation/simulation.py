@@ -351,6 +351,8 @@ class Simulation:
 
     def closed(self, q, v, t: float) -> tuple[np.ndarray, np.ndarray]:
         """A state that an event's action gave, with its loops closed: impulses act on the closed mechanism."""
+        if self._plan.constraints is not None:
+            q, v = self._plan.constraints.held(t, q, v)
         if not self.system.is_projected:
             return q, v
         q, w = self.system.closed(q, np.concatenate((v, np.zeros(self.model.nx))), t)
@@ -486,7 +488,8 @@ class Simulation:
         forces = (() if wrenches is None else (wrenches,)) + internal_arguments(self.model, X, U)
         acting = TAU
         if self._plan.constraints is not None:
-            acting = TAU + self._plan.constraints.reactions(self.model, T, Q, V, TAU, wrenches)
+            arrays = (*dynamics_time(self.model, T), *forces)
+            acting = TAU + self._plan.constraints.reactions(system, T, Q, V, TAU, arrays)
         # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
         inexact = system.has_loops or self._plan.constraints is not None
         dynamics = system.function("forward_dynamics", checks=checks and not inexact)
