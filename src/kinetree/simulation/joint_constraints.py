@@ -199,14 +199,12 @@ class JointConstraints(Component):
         """Forces by kind during the step that begins at each sample, (T, nv)."""
         found, model = {kind: np.zeros(v.shape) for kind in KINDS}, system.model
         if self._reduced:
-            spec, first = ALGORITHMS["forward_dynamics"].variants["multipliers"], 0
+            spec = ALGORITHMS["forward_dynamics"].variants["multipliers"]
             multipliers = system.function(spec, checks=False)(*map(np.ascontiguousarray, (q, v, tau)), *arrays)[1]
-            for c in model.constraints:
+            for c, numbers in model.constraint_rows():
                 if isinstance(c, ELIMINATED):
                     kind = "locks" if isinstance(c, Lock) else "motions"
-                    entries = list(c.velocity_map(Kinematics(model, ())))
-                    found[kind][:, entries] = multipliers[:, first : first + len(entries)]
-                first += c.count(model)
+                    found[kind][:, list(c.velocity_map(Kinematics(model, ())))] = multipliers[:, list(numbers)]
             return found
         step = JointComplementarity(system, self.rows, self._record_work)
         place = len(arrays) - bool(model.nu) - bool(model.nx)
