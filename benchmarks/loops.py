@@ -50,6 +50,11 @@ def standing(kt):
     return model.with_constraints(*loops)
 
 
+def cassie(kt):
+    """The robot Cassie: rods of both legs by balls; rows of the plantar rods follow from others but for decimals."""
+    return kt.load(robots() / "cassie_description/robots/cassie_v2.sdf").without_limits()
+
+
 def arms(kt):
     """Two UR5 that hold a body of 4 kg with a ball joint in its middle."""
     arm = kt.load(robots() / "ur_description/urdf/ur5_robot.urdf").without_limits()
@@ -64,6 +69,7 @@ CASES = {
     "leg of Cassie": lambda kt: by_balls(kt, kt.models.cassie_leg()),
     "two UR5 and a box": arms,
     "ANYmal, four feet held": standing,
+    "Cassie": cassie,
 }
 
 

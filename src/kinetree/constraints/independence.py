@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.constraints.redundancy import closed_positions
+from kinetree.constraints.redundancy import kept_equalities
 from kinetree.errors import ConstraintError
 from kinetree.state_kinematics import Kinematics
 
@@ -90,11 +90,9 @@ def sampled_rows(model) -> tuple[list[int], np.ndarray]:
     kin = Kinematics(model, ())
     maps = {k: pairs for c in model.constraints for k, pairs in c.velocity_map(kin).items()}
     columns = [k for k in range(model.nv) if k not in maps]
-    kept = list(model.loop_rows().coordinates)
-    if not kept:
+    if not model.loop_rows().coordinates:
         return columns, np.zeros((1, 0, len(columns)))
-    samples = closed_positions(model, np.random.default_rng(0))
-    K = samples.rows[:, np.isin(samples.numbers, kept)]
+    _, K = kept_equalities(model, eliminated=False)
     for k, pairs in maps.items():
         for m, ratio in pairs:
             K[:, :, m] += ratio * K[:, :, k]

@@ -45,6 +45,8 @@ class LoopRows(NamedTuple):
         Rows that others imply but for rounding, such as the decimals of a file.
     gap : float
         The largest error of position of the best closed position found [m or rad].
+    positions : (samples, nq) array or None
+        The closed positions from which the rows were chosen; None without loops.
     """
 
     kept: tuple[int, ...]
@@ -53,6 +55,7 @@ class LoopRows(NamedTuple):
     redundant: tuple[int, ...] = ()
     rounding: tuple[int, ...] = ()
     gap: float = 0.0
+    positions: np.ndarray | None = None
 
     @property
     def coordinates(self) -> dict[int, dict[int, float]]:
@@ -103,7 +106,17 @@ def loop_rows(model) -> LoopRows:
         tuple(sorted(exact)),
         tuple(sorted(free - chosen - exact)),
         samples.gap,
+        samples.q,
     )
+
+
+def kept_equalities(model, eliminated: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Closed positions (samples, nq), and there the rows (samples, rows, nv) that are kept, eliminated ones or not."""
+    choice = model.loop_rows()
+    kept = [n for n in choice.kept if eliminated or n in choice.typical]
+    equalities, _ = _equalities(model)
+    rows = _equations(model.snapshot(0.0), [c for c, _ in equalities], choice.positions)[1]
+    return choice.positions, rows[:, np.isin([n for _, of in equalities for n in of], kept)]
 
 
 def _independent(rows, given):

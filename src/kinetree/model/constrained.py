@@ -62,6 +62,12 @@ class Constrained:
             self._set(_loop_rows=loop_rows(self))
         return self._loop_rows
 
+    def with_rows_of(self, other):
+        """This model, which has the tree and the equalities of another, with its choice of rows if it was made."""
+        if all(c.row_kind == "equality" for c in self.constraints):
+            self._set(_loop_rows=other._loop_rows)
+        return self
+
     def clusters(self) -> Sequence[Cluster]:
         """Groups of joints that loops, or constraints that are eliminated, connect; from the root outward."""
         if self._clusters is None:

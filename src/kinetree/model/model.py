@@ -348,7 +348,8 @@ class Model(Equipped, JointArrays):
             arguments["equipment"] = replace(self.equipment, loops=bare)
         if "constraints" in changes and "equipment" not in changes:
             changes["equipment"] = without_constraints(arguments["equipment"])
-        return Model(**{**arguments, **changes})
+        made = Model(**{**arguments, **changes})
+        return made if changes.keys() & {"X_T", "constraints", "equipment"} else made.with_rows_of(self)
 
     def with_constraints(self, *constraints: Constraint) -> Model:
         """A copy with further constraints.
@@ -390,7 +391,7 @@ class Model(Equipped, JointArrays):
         """A copy whose joints, those of loops too, have no position limits and no stops."""
         none = {"lower": -np.inf, "upper": np.inf, "limit_stiffness": 0.0, "limit_damping": 0.0}
         loops = tuple(replace(loop, **none) for loop in self.loops)
-        return self.replace(**none, equipment=replace(self.equipment, loops=loops))
+        return self.replace(**none, equipment=replace(self.equipment, loops=loops)).with_rows_of(self)
 
     def without_unsupported(self, *kinds: str) -> Model:
         """A copy without the features that the complete dynamics do not compute, or without all of some kinds.

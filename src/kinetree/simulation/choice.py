@@ -10,13 +10,15 @@ import numpy as np
 from kinetree.algorithms.couplings import coupling_columns
 from kinetree.algorithms.force_elements import gauss_newton_slopes
 from kinetree.algorithms.passive import joint_forces
+from kinetree.constraints.redundancy import kept_equalities
 from kinetree.errors import SimulationError
 from kinetree.forces import DryFriction
 from kinetree.integrators.methods import FIXED_STEP, Adaptive, is_built_in
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.trials import STIFF
 
-RESOLVED = 0.5  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary
+RESOLVED = 1.0  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary
+STABLE = 1.5  # the same with all stops in contact, which are seldom all, and which no method resolves as they are hit
 POSITIONS = 15  # at random
 EVALUATIONS = 1e5  # of the dynamics in a second of simulated time, from which on there is a note: about a second
 MOST_STEPS = 1e8  # of an adaptive run: an hour
@@ -36,9 +38,12 @@ class Stiffness:
         Whether there are stops. A joint runs into them in an instant, which costs every method its order; alone they
         are left to the cheaper one.
     rate, joint : float, str or None
-        The fastest rate [1/s] of springs, dampers and stops in contact, and the joint that moves most in it.
+        The fastest rate [1/s] of springs and dampers, or of these and stops in contact; and the joint that moves most
+        in it.
     frequency, spring : float, str or None
         The highest frequency of the springs [rad/s], and the joint that moves most in it; None without springs.
+    limit : float
+        The longest step times the rate.
 
     Notes
     -----
@@ -52,6 +57,7 @@ class Stiffness:
     joint: str | None
     frequency: float
     spring: str | None
+    limit: float = RESOLVED
 
     @classmethod
     def of(cls, model, stops: bool = True) -> Stiffness:
@@ -66,22 +72,26 @@ class Stiffness:
         inertias, G, positions = _inertias(model)
         if not len(inertias):
             return cls(friction, stops, math.inf, names[0], 0.0, None)
-        K, contact, D = (np.zeros((model.nv, model.nv)) for _ in range(3))
+        K, D, contact, pressed = (np.zeros((model.nv, model.nv)) for _ in range(4))
         for coordinates, force, at in joint_forces(model, model.neutral().tolist()):
             if force.stiff_at_rest or (force.beyond_limits and not stops):
                 continue
             slopes = zip(coordinates, *force.largest_slopes(at), strict=True)
             for k, stiffness, d in slopes:
                 (contact if force.beyond_limits else K)[k, k] += stiffness
-                D[k, k] += d
+                (pressed if force.beyond_limits else D)[k, k] += d
         if model.laws:
             start = model.at(0.0)
             slopes = [gauss_newton_slopes(start, q.tolist(), [0.0] * model.nv) for q in positions]
             others = np.array(slopes, dtype=float)
             K, D = K + others[:, 0], D + others[:, 1]
-        rate, joint = _fastest(inertias, K + contact, D, G, names)
+        limit, (rate, joint) = RESOLVED, _fastest(inertias, K, D, G, names)
+        if stops:
+            touching, at = _fastest(inertias, K + contact, D + pressed, G, names)
+            if touching / STABLE > rate / RESOLVED:
+                limit, rate, joint = STABLE, touching, at
         frequency, spring = _fastest(inertias, K, 0.0 * D, G, names) if springs else (0.0, None)
-        return cls(friction, stops, rate, joint, frequency, spring)
+        return cls(friction, stops, rate, joint, frequency, spring, limit)
 
     @property
     def asks_dt(self) -> bool:
@@ -93,7 +103,7 @@ class Stiffness:
         """The longest step that resolves all [s]: zero for dry friction and mere stops, infinite where nothing acts."""
         if self.friction is not None or (self.stops and self.spring is None):
             return 0.0
-        return RESOLVED / self.rate if self.rate > 0.0 else math.inf
+        return self.limit / self.rate if self.rate > 0.0 else math.inf
 
     def integrator(self, dt: float) -> str:
         """The method for steps of dt [s]."""
@@ -129,7 +139,9 @@ class Stiffness:
             return f"joint {self.friction!r} has dry friction, which is stiff near rest"
         if dt <= self.longest:
             return f"dt = {dt:g} s resolves {spring} and all other passive forces of the joints"
-        return f"dt = {dt:g} s does not resolve the passive forces of joint {self.joint!r} ({self.rate:.3g} 1/s)"
+        forces = f"the passive forces of joint {self.joint!r} ({self.rate:.3g} 1/s)"
+        upto = f"; rk4 is chosen up to dt = {self.longest:.3g} s" if self.asks_dt else ""
+        return f"dt = {dt:g} s does not resolve {forces}{upto}"
 
 
 def chosen_method(model, integrator, dt: float, has_constraints: bool):
@@ -147,12 +159,14 @@ def chosen_method(model, integrator, dt: float, has_constraints: bool):
         Whether joints stick, are locked or stopped: semi-implicit Euler is the method for that.
     """
     is_automatic = integrator == "auto" and not has_constraints
-    if integrator == "auto":
-        name = Stiffness.of(model).integrator(dt) if is_automatic else "semi_implicit"
-        integrator = FIXED_STEP[name]
-    if isinstance(integrator, Adaptive) or not any(force.is_spring for force in model.forces):
+    if integrator == "auto" and not is_automatic:
+        integrator = FIXED_STEP["semi_implicit"]
+    noted = not isinstance(integrator, Adaptive) and any(force.is_spring for force in model.forces)
+    if not (is_automatic or noted):
         return integrator, []
-    return integrator, Stiffness.of(model).notes(dt, integrator.name, is_automatic)
+    stiffness = Stiffness.of(model)
+    integrator = FIXED_STEP[stiffness.integrator(dt)] if is_automatic else integrator
+    return integrator, stiffness.notes(dt, integrator.name, is_automatic)
 
 
 def contact_notes(model) -> list[str]:
@@ -225,30 +239,41 @@ def refuse_endless(steps: float, duration: float, method, notes) -> None:
 
 
 def _inertias(model) -> tuple[np.ndarray, np.ndarray, list]:
-    """Inertias (n, m, m) of the independent velocities, all velocities (nv, m) from these, and the positions.
+    """Inertias (n, m, m) of independent velocities, all velocities (n, nv, m) from these, and the positions.
 
-    None where coordinates are singular: how stiff a spring is has no bound there.
+    None where coordinates are singular: how stiff a spring is has no bound there. Positions of loops are closed ones:
+    a light rod moves with all that it drives.
     """
-    columns = coupling_columns(model)
-    G = np.zeros((model.nv, len(columns)))
-    for n, column in enumerate(columns):
-        for k, ratio in column:
-            G[k, n] = float(ratio)
-    rng = np.random.default_rng(0)
-    positions = [model.neutral(), *(model.random_q(rng) for _ in range(POSITIONS))]
+    if model.loop_rows().positions is not None:
+        positions, rows = kept_equalities(model)
+        G = _allowed(rows)
+    else:
+        rng = np.random.default_rng(0)
+        positions = [model.neutral(), *(model.random_q(rng) for _ in range(POSITIONS))]
+        columns = coupling_columns(model)
+        G = np.zeros((len(positions), model.nv, len(columns)))
+        for n, column in enumerate(columns):
+            for k, ratio in column:
+                G[:, k, n] = float(ratio)
     crba = System(model.without_limits()).function("crba", checks=False)
-    M = G.T @ np.array([crba(np.asarray(q, dtype=float), *time_argument(model, 0.0)) for q in positions]) @ G
+    M = np.array([crba(np.asarray(q, dtype=float), *time_argument(model, 0.0)) for q in positions])
+    M = G.swapaxes(1, 2) @ M @ G
     usable = np.isfinite(M).all() and (not M.size or np.linalg.cond(M).max() < 1e12)
     return M if usable else M[:0], G, positions
 
 
+def _allowed(rows) -> np.ndarray:
+    """Orthonormal velocities (n, nv, m) that rows (n, r, nv) allow: as many at all positions."""
+    return np.linalg.svd(np.nan_to_num(rows))[2][:, rows.shape[1] :].swapaxes(1, 2)
+
+
 def _fastest(inertias, K, D, G, names) -> tuple[float, str]:
     """The largest of all eigenvalues of ``M x'' + D x' + K x = 0`` [1/s], and the joint that moves most in it."""
-    K, D, n = G.T @ K @ G, G.T @ D @ G, G.shape[1]
+    (K, D), n = (G.swapaxes(1, 2) @ X @ G for X in (K, D)), G.shape[2]
     A = np.zeros((len(inertias), 2 * n, 2 * n))
     A[:, :n, n:] = np.eye(n)
     A[:, n:, :n], A[:, n:, n:] = -np.linalg.solve(inertias, K), -np.linalg.solve(inertias, D)
     values, vectors = np.linalg.eig(A)
     which, m = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
-    velocities = np.abs(G @ vectors[which, n:, m])
+    velocities = np.abs(G[which] @ vectors[which, n:, m])
     return float(np.abs(values[which, m])), names[int(np.argmax(velocities))]

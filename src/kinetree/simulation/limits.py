@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinetree.algorithms.projection import has_loops
 from kinetree.arguments import a_model, an_array, checked
 from kinetree.errors import LimitError, ShapeError
 from kinetree.integrators.events import Event
@@ -130,14 +131,20 @@ def with_soft_stops(model, q0: np.ndarray):
     Rule: with M_kk the diagonal of the joint-space inertia matrix at q0 and w = 1 / (0.02 s), the stiffness is
     k = M_kk w^2 and the damping d = 2 M_kk w: critically damped in the joint's own motion, so a joint that runs into
     the stop comes to rest within a few hundredths of a second and does not bounce. A joint that hits it with velocity v
-    passes the limit by v (0.02 s) / e.
+    passes the limit by v (0.02 s) / e. In mechanisms with loops, where joints do not move alone, M_kk is the inertia
+    of the closed mechanism along the joint.
     """
-    model, in_loops = _with_stops_in_loops(model, q0)
     bare = [(i, k) for i, _, k in bounded_coordinates(model) if not model.has_stop(k)]
+    loops = {name: loop for name, loop in model.loop_joints() if loop.has_limits and not loop.has_stop}
+    if not bare and not loops:
+        return model, []
+    M = System(model.without_limits()).function("crba")(q0, *time_argument(model, 0.0))
+    model, notes = _with_stops_in_loops(model, loops, q0, M)
     if not bare:
-        return model, in_loops
-    w = 1.0 / STOP_TIME_CONSTANT
-    inertia = np.diagonal(System(model.without_limits()).function("crba")(q0, *time_argument(model, 0.0)))
+        return model, notes
+    w, inertia = 1.0 / STOP_TIME_CONSTANT, M.diagonal()
+    if has_loops(model):
+        inertia = _closed_inertias(model, Kinematics(model, q0.tolist()), M, np.eye(model.nv))
     stiffness = np.array(model.limit_stiffness, dtype=float)
     damping = np.array(model.limit_damping, dtype=float)
     for _, k in bare:
@@ -148,7 +155,7 @@ def with_soft_stops(model, q0: np.ndarray):
         f"soft stops added at the limits of {joints}: critically damped, time constant {STOP_TIME_CONSTANT:g} s, "
         f"stiffness {_ranges(model, bare, stiffness)} (each in trajectory.model.limit_stiffness)"
     )
-    return model.replace(limit_stiffness=stiffness, limit_damping=damping), [*in_loops, note]
+    return model.replace(limit_stiffness=stiffness, limit_damping=damping), [*notes, note]
 
 
 def needs_stops(model) -> bool:
@@ -157,23 +164,27 @@ def needs_stops(model) -> bool:
     return joints or any(loop.has_limits and not loop.has_stop for _, loop in model.loop_joints())
 
 
-def _with_stops_in_loops(model, q0: np.ndarray):
-    """The model with stops in loop joints, by the same rule: the inertia is that of the closed mechanism along them."""
-    bare = {name: loop for name, loop in model.loop_joints() if loop.has_limits and not loop.has_stop}
+def _with_stops_in_loops(model, bare: dict, q0: np.ndarray, M: np.ndarray):
+    """The model with stops in these loop joints, by the same rule."""
     if not bare:
         return model, []
-    M = System(model.without_limits()).function("crba")(q0, *time_argument(model, 0.0))
     kin, w, stopped, found = Kinematics(model, q0.tolist()), 1.0 / STOP_TIME_CONSTANT, {}, []
-    held = [row for c in model.constraints if c.row_kind == "equality" for row in c.rows(kin)]
-    free = _null_space(_dense(model, held))
-    for name, loop in bare.items():
-        row = _dense(model, [kin.row(name)])[0] @ free
-        inertia = 1.0 / max(row @ np.linalg.solve(free.T @ M @ free, row), 1.0 / M.diagonal().max())
+    inertias = _closed_inertias(model, kin, M, _dense(model, [kin.row(name) for name in bare]))
+    for (name, loop), inertia in zip(bare.items(), inertias.tolist(), strict=True):
         stopped[id(loop)] = replace(loop, limit_stiffness=inertia * w**2, limit_damping=2.0 * inertia * w)
         found.append(f"{name} ({inertia * w**2:.4g})")
     loops = tuple(stopped.get(id(loop), loop) for loop in model.loops)
     note = f"soft stops added at the limits of loop joints, with their stiffness: {', '.join(found)}"
     return model.replace(equipment=replace(model.equipment, loops=loops)), [note]
+
+
+def _closed_inertias(model, kin, M: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Inertias of the closed mechanism along coordinates whose rates have these rows."""
+    held = [(row, c) for c in model.constraints for row in c.rows(kin)]
+    kept = [row for n, (row, c) in enumerate(held) if c.row_kind == "equality" and n in model.independent_rows()]
+    free = rows @ (allowed := _null_space(_dense(model, kept)))
+    mobilities = np.einsum("rn,rn->r", free, np.linalg.solve(allowed.T @ M @ allowed, free.T).T)
+    return 1.0 / np.maximum(mobilities, 1.0 / M.diagonal().max())
 
 
 def _dense(model, rows) -> np.ndarray:
