@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from kinetree.errors import ShapeError
 from kinetree.spatial import Columns, FactoredTransform, Matrix3, Motion, Transform, Vector2, Vector3
+from kinetree.spatial.scalar import is_zero
 
 ORIGIN = (0.0, 0.0, 0.0)
 HERE = Transform.identity()
@@ -103,41 +104,71 @@ class Kinematics:
     def coordinate(self, joint: str, n: int | None = None):
         """The n-th position coordinate of a joint [rad or m]; n may be left out where the joint has only one.
 
-        Of a loop joint of one freedom that of the poses of its frames, an angle of a hinge from -pi to pi.
+        Of a loop joint that of the poses of its frames, an angle of a hinge from -pi to pi.
         """
-        if self.model.is_loop(joint):
-            return self._loop(joint)[0]
-        return self.q[self.model.q_slice[self._single(joint, n)].start + (n or 0)]
+        i = self._checked(joint, n)
+        return self._loop(joint)[0][n or 0] if i is None else self.q[self.model.q_slice[i].start + (n or 0)]
 
     def rate(self, joint: str, n: int | None = None):
         """The n-th velocity coordinate of a joint [rad/s or m/s]; n may be left out where the joint has only one."""
-        if self.model.is_loop(joint):
-            _, W, motion = self._loop(joint)
-            return W.dot(motion.velocity)
-        return self.v[self.model.v_slice[self._single(joint, n)].start + (n or 0)]
-
-    def row(self, joint: str) -> dict[int, object]:
-        """The rate of a joint's one coordinate under a unit of each velocity coordinate."""
-        if not self.model.is_loop(joint):
-            return {self.dof(joint): 1.0}
+        i = self._checked(joint, n)
+        if i is not None:
+            return self.v[self.model.v_slice[i].start + (n or 0)]
         _, W, motion = self._loop(joint)
-        return {k: W.dot(column) for k, column in motion.columns.items()}
+        return W[n or 0].dot(motion.velocity)
+
+    def loop_position(self, joint: str) -> list:
+        """All position coordinates of a loop joint."""
+        return self._loop(joint)[0]
+
+    def coordinate_rate(self, joint: str, n: int | None = None):
+        """The rate of the n-th position coordinate of a joint [rad/s or m/s]."""
+        m = n or 0
+        return sum((x * self.rate(joint, k) for k, x in self._position_rates(joint, n)[m].items()), start=0.0)
+
+    def row(self, joint: str, n: int | None = None) -> dict[int, object]:
+        """The n-th velocity of a joint under a unit of each velocity coordinate."""
+        i = self._checked(joint, n)
+        if i is not None:
+            return {self.dofs_of(i)[n or 0]: 1.0}
+        _, W, motion = self._loop(joint)
+        return {k: W[n or 0].dot(column) for k, column in motion.columns.items()}
+
+    def coordinate_row(self, joint: str, n: int | None = None) -> dict[int, object]:
+        """The rate of the n-th position of a joint under a unit of each velocity coordinate."""
+        found: dict[int, object] = {}
+        for m, ratio in self._position_rates(joint, n)[n or 0].items():
+            for k, x in self.row(joint, m).items():
+                found[k] = found.get(k, 0.0) + ratio * x
+        return found
+
+    def _position_rates(self, joint: str, n: int | None) -> list[dict]:
+        """For each position of a joint its rates under a unit of each of the joint's velocities, without zeros."""
+        i = self._checked(joint, n)
+        kind, q = self._kind(joint, i), self._loop(joint)[0] if i is None else self.model.q_of(i, self.q)
+        columns = [kind.q_dot(q, [float(k == m) for k in range(kind.nv)]) for m in range(kind.nv)]
+        return [{m: x for m, x in enumerate(row) if not is_zero(x)} for row in zip(*columns, strict=True)]
 
     def _loop(self, joint: str) -> tuple:
-        """Of a loop joint: the coordinate, its gradient with respect to the relative twist, the relative motion."""
+        """Of a loop joint: position, forces along its velocities, the relative motion."""
         if joint not in self._measured:
             loop = self.model.loop_joint(joint)
             motion = self.relative(loop.predecessor, loop.successor, loop.X_P, loop.X_S)
-            self._measured[joint] = *loop.measured(motion.X), motion
+            self._measured[joint] = *loop.measured(motion.X, self._kind(joint, None)), motion
         return self._measured[joint]
 
-    def _single(self, joint: str, n: int | None) -> int:
-        i = self.model.joint(joint)
-        nq, nv = self.model.joints[i].nq, self.model.joints[i].nv
-        if n is None and not nq == nv == 1:
+    def _kind(self, joint: str, i: int | None):
+        return self.model.loop_joint(joint).joint_now(self) if i is None else self.model.joints[i]
+
+    def _checked(self, joint: str, n: int | None) -> int | None:
+        """The number of a joint of the tree, None for a loop joint; n is left out where it has one coordinate only."""
+        i = None if self.model.is_loop(joint) else self.model.joint(joint)
+        kind = self._kind(joint, i)
+        if n is None and not kind.nq == kind.nv == 1:
             raise ShapeError(
-                f"a law uses the coordinate of joint {joint!r}, which has {nq} positions and {nv} velocities, "
-                "expected one. Use point, velocity, rotation and angular_velocity of its body.",
+                f"a law uses the coordinate of joint {joint!r}, which has {kind.nq} positions and {kind.nv} "
+                "velocities, expected one. Give its number, or use point, velocity, rotation and angular_velocity of "
+                "its body.",
                 joint=joint,
             )
         return i

@@ -145,3 +145,54 @@ def test_joints_that_depend_on_time_drive_loops(integrator):
     if integrator == "rk4":
         found = kt.rollout(model, run.q[0], run.v[0], None, 0.01, steps=20, integrator="rk4")
         assert found.q[-1] == pytest.approx(run.q[-1], abs=1e-13)
+
+
+def bodies_on(joint):
+    """A body on a joint that depends on time, in the tree; and a free body that the joint holds as a loop joint."""
+    found, inertia = [], np.diag([0.2, 0.3, 0.4])
+    for kind in (joint, kt.joints.Free()):
+        b = kt.ModelBuilder("body")
+        b.add_body("body", joint=kind, mass=2.0, com=(0.1, -0.2, 0.3), inertia=inertia)
+        found.append(b.build())
+    tree, free = found
+    return tree, free.with_constraints(kt.constraints.LoopJoint("drive", joint, "world", "body"))
+
+
+DRIVEN = {label: joint for label, joint in kt.joints.examples(np.random.default_rng(3), time_dependent=True)
+          if joint.kind in ("prescribed", "moving_frame")}  # fmt: skip
+
+
+@pytest.mark.parametrize("label", DRIVEN)
+def test_a_loop_joint_that_depends_on_time_moves_as_in_the_tree(label):
+    """The acceleration of a free body that it drives is that of the body on this joint; rates are those of errors."""
+    joint, t, rng = DRIVEN[label], 0.37, np.random.default_rng(1)
+    tree, held = bodies_on(joint)
+    q, v, now = tree.random_q(rng), rng.standard_normal(tree.nv), joint.at(t)
+    V = now.velocity(q.tolist(), v.tolist())
+    expected = kt.forward_dynamics(tree, q, v, np.zeros(tree.nv), t)
+    S = kt.spatial.Columns(now.motion_subspace(q.tolist()), kt.spatial.Motion)
+    expected = np.array(list(S @ expected.tolist() + now.bias(q.tolist(), v.tolist())), float)
+    pose, _ = kt.joints.Free().loop_coordinates(now.transform(q.tolist()))
+    pose, twist = np.array(pose, float), np.array(list(V), float)
+    found = kt.forward_dynamics(held, pose, twist, np.zeros(6), t)
+    assert found == pytest.approx(expected, abs=1e-9 * max(1.0, np.abs(expected).max()))
+    h, (c,) = 1e-5, held.constraints
+    at = [kt.constraints.Kinematics(held.at(t + s), kt.integrate(held, pose, s * twist).tolist(), twist.tolist())
+          for s in (-h, 0.0, h)]  # fmt: skip
+    error, rate = (np.array([what(kin) for kin in at], float) for what in (c.residual, c.rate))
+    assert np.abs(error[1]).max() < 1e-12 and np.abs(rate[1]).max() < 1e-11
+    assert (error[2] - error[0]) / (2 * h) == pytest.approx(rate[1], abs=1e-7)
+    assert (rate[2] - rate[0]) / (2 * h) == pytest.approx(np.array(c.bias(at[1]), float), abs=1e-6)
+
+
+def test_a_motor_of_given_motion_in_a_loop_joint_drives_the_linkage():
+    """Cut at the crank's joint, which turns as prescribed: the positions of the closed form."""
+    linkage = kt.surgery.retree(four_bar(), chords=["crank"])
+    (crank,) = [loop for loop in linkage.loops if loop.name == "crank"]
+    joint = kt.joints.Prescribed(crank.joint, (Polynomial((1.0, SPEED)),))
+    driven = linkage.replace(constraints=[kt.constraints.LoopJoint("crank", joint, crank.predecessor, crank.successor,
+                                                                   crank.X_P, crank.X_S)])  # fmt: skip
+    to = kt.surgery.StateMap(four_bar(), linkage)
+    q, v = to.q(angles(1.0)), to.v(angles(1.0), SPEED * gradient(1.0))
+    run = kt.simulate(driven, q, v, duration=0.3, dt=0.01)
+    assert run.q[-1] == pytest.approx(to.q(angles(1.0 + 0.3 * SPEED)), abs=1e-11)

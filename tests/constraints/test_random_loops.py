@@ -13,7 +13,8 @@ import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error, constraint_jacobian
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.errors import SingularityError, UnsupportedError
-from kinetree.joints import Composite, Reversed, examples
+from kinetree.joints import Reversed, examples
+from kinetree.model.library.random_loops import ITERATED
 from kinetree.textbook.loop_methods import METHODS
 from kinetree.verification.maximal import Maximal
 from kinetree.verification.plain import Plain
@@ -111,18 +112,17 @@ def test_all_methods_agree(seed):
 def test_every_kind_of_loop_joint_occurs():
     """In the mechanisms of the ordinary run; the list above is that of the registry."""
     every = {(x.joint if isinstance(x, Reversed) else x).kind for _, x in examples(np.random.default_rng(0))
-             if x.nv < 6 and has_implicit_form(x)}  # fmt: skip
-    assert every == set(KINDS)
+             if x.nv < 6}  # fmt: skip
+    assert every == {*KINDS, *ITERATED}
     chosen = {kind for seed in range(20) for kind in kinds_of(seed) or ()}
     assert chosen == set(KINDS)
 
 
-def has_implicit_form(joint) -> bool:
-    try:
-        joint.implicit(joint.transform(joint.neutral()))
-    except UnsupportedError:
-        return False
-    return True
+@pytest.mark.parametrize("kind", ITERATED)
+def test_joints_whose_position_is_found_by_iterations(kind):
+    """Splines, and composites of several moving parts."""
+    for seed in range(2):
+        compare(*kt.models.random_loops(seed, bodies=5, loops=1, kinds=[kind]), seed)
 
 
 REDUNDANT = {  # mechanism, redundant rows, freedoms
@@ -150,13 +150,6 @@ def test_redundant_mechanisms_agree_and_their_rows_are_named(name):
     assert model.nc - len(kept) == redundant and model.nv - len(kept) == freedoms
     labels = [model.constraint_labels[n] for n in range(model.nc) if n not in kept]
     assert set(labels) == {c.name for c in model.constraints}
-
-
-def test_composites_that_close_loops_have_one_moving_joint():
-    """Those of several have no implicit form, and are refused by name."""
-    joint = Composite((kt.joints.Revolute(), kt.joints.Prismatic((1, 0, 0))))
-    with pytest.raises(UnsupportedError, match="has no implicit form"):
-        joint.implicit(joint.transform(joint.neutral()))
 
 
 @pytest.mark.parametrize("cells", [1, 2])

@@ -10,15 +10,29 @@ import kinetree as kt
 from kinetree.algorithms.force_elements import dissipative_forces, exact_slopes
 from kinetree.constraints import LoopJoint
 from kinetree.constraints.redundancy import closed_state
-from kinetree.errors import LimitError, ModelError, UnsupportedError
+from kinetree.errors import LimitError, ModelError
 from kinetree.forces import ForceElement, LoopMotor, Motor
 from kinetree.forces.loop_forces import LoopForce
-from kinetree.joints import Cylindrical, Helical, Prismatic, RackAndPinion, Revolute
+from kinetree.joints import (
+    Composite,
+    Cylindrical,
+    Helical,
+    PlanarSplit,
+    Prismatic,
+    RackAndPinion,
+    Revolute,
+    SphereInCylinder,
+    Spherical,
+    SphericalEuler,
+    Universal,
+)
 from kinetree.spatial import Transform, Vector3
 
 FORCES = {"stiffness": 2.0, "spring_reference": 0.4, "damping": 0.3, "dry_friction": 0.05,
           "lower": -0.3, "upper": 0.1, "limit_stiffness": 7.0, "limit_damping": 0.2}  # fmt: skip
-KINDS = [Revolute((0, 1, 1)), Prismatic((1, 0, 0)), Helical((0, 0, 1), 0.1), RackAndPinion(0.2)]
+KINDS = [Revolute((0, 1, 1)), Prismatic((1, 0, 0)), Helical((0, 0, 1), 0.1), RackAndPinion(0.2), Cylindrical((0, 1, 0)),
+         Universal(), SphericalEuler("zyx"), PlanarSplit(), Composite((Revolute(), Prismatic((1, 0, 0))))]  # fmt: skip
+BALLS = [Spherical(), SphereInCylinder()]  # whose positions are no coordinates, so that they have no limits
 
 
 def machine(joint, **data):
@@ -43,11 +57,24 @@ def pair(joint, **data):
     return model, other, (q, v), (to.q(q), to.v(q, v)), to
 
 
-@pytest.mark.parametrize("joint", KINDS, ids=repr)
+def data_of(joint, several=False):
+    """Data of forces that the joint can have; with another coefficient along each velocity, if it has several."""
+    if joint.nq == joint.nv == 1:
+        return FORCES
+    names = ("stiffness", "damping", "dry_friction", "limit_stiffness", "limit_damping")
+    scale = 1.0 + 0.3 * np.arange(joint.nv) * several
+    data = {what: tuple(FORCES[what] * scale) for what in names}
+    if joint.nq != joint.nv:
+        q = joint.normalize(np.array(joint.neutral()) + 0.2 * np.arange(joint.nq))
+        return {what: x for what, x in data.items() if "limit" not in what} | {"spring_reference": tuple(map(float, q))}
+    return data | {"spring_reference": (0.4, -0.2, 0.3)[: joint.nv], "lower": FORCES["lower"], "upper": FORCES["upper"]}
+
+
+@pytest.mark.parametrize("joint", [*KINDS, *BALLS], ids=repr)
 def test_the_same_mechanism_cut_elsewhere(joint):
     """Energy, accelerations and power of friction do not depend on the joint at which a loop is cut."""
-    model, other, (q, v), (q2, v2), to = pair(joint, **FORCES)
-    assert len(model.loop_forces) == 4 and not other.loop_forces and model.unsupported == ()
+    model, other, (q, v), (q2, v2), to = pair(joint, **data_of(joint, several=joint not in BALLS))
+    assert len(model.loop_forces) == 4 - (joint in BALLS) and not other.loop_forces and model.unsupported == ()
     assert kt.dynamics.elastic_energy(model, q) == pytest.approx(kt.dynamics.elastic_energy(other, q2), rel=1e-8)
     lost = [kt.dynamics.passive_joint_forces(m, x, y) - kt.dynamics.passive_joint_forces(m, x, 0 * y)
             for m, x, y in ((model, q, v), (other, q2, v2))]  # fmt: skip
@@ -60,10 +87,10 @@ def test_the_same_mechanism_cut_elsewhere(joint):
         np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * np.abs(a).max())
 
 
-@pytest.mark.parametrize("joint", KINDS, ids=repr)
+@pytest.mark.parametrize("joint", [*KINDS[:-1], *BALLS], ids=repr)
 def test_forces_and_slopes_are_derivatives_even_where_the_loop_is_open(joint):
     """f = -dE/dq, K = -df/dq, D = -df/dv at any position, by differences."""
-    model, rng = machine(joint, **FORCES).build(chords=["grip"]), np.random.default_rng(3)
+    model, rng = machine(joint, **data_of(joint, several=True)).build(chords=["grip"]), np.random.default_rng(3)
     q, v, h, f = 0.3 * model.random_q(rng), rng.standard_normal(model.nv), 1e-6, kt.dynamics.passive_joint_forces
     q = kt.normalize(model, q)
 
@@ -128,7 +155,7 @@ def test_rollouts_and_verification_take_them(start):
 def test_limits_of_a_loop_joint_get_stops(start):
     """Outside a limit without a stop is an error; simulations add stops, whose energy is explained."""
     q_C = four_bar(stiffness=1.0).loop_forces[0]
-    assert q_C.wraps
+    assert q_C.kind_of_joint.wraps == (True,)
     free = four_bar()
     coordinate = start[2] - start[0] - start[1]  # of the rocker relative to the coupler
     bare = four_bar(lower=coordinate - 0.1)
@@ -229,7 +256,9 @@ def test_invalid_forces_in_loops_are_named():
         return arm.with_constraints(LoopJoint("pin", joint, predecessor, "lower", end, **data))
 
     for match, joint, data in (
-        ("damping, which loop joints of one freedom have", kt.joints.Spherical(), {"damping": 1.0}),
+        (r"damping is \(1.0, 2.0\), expected a number for each of its 3", Spherical(), {"damping": (1.0, 2.0)}),
+        ("upper is 1.0, and Spherical.* 4 positions for 3 velocities.*Euler", kt.joints.Spherical(), {"upper": 1.0}),
+        ("damping is 1.0, expected a number for each of its 0", kt.joints.Fixed(), {"damping": 1.0}),
         ("damping is -1.0, expected a finite number", Revolute(), {"damping": -1.0}),
         ("stiffness is nan", Revolute(), {"stiffness": np.nan}),
         ("lower 2 is above upper 1", Revolute(), {"lower": 2.0, "upper": 1.0}),
@@ -237,19 +266,11 @@ def test_invalid_forces_in_loops_are_named():
     ):
         with pytest.raises(ModelError, match=match):
             closed(joint, **data)
-    with pytest.raises(UnsupportedError, match="has no coordinate over the poses"):
-        closed(_Hinge(), damping=1.0)
+    with pytest.raises(ModelError, match="coordinate is 1, expected less than its 1 velocities"):
+        closed(Revolute()).with_forces(LoopMotor("pin", coordinate=1))
     with pytest.raises(ModelError, match="LoopMotor of joint 'pin': time_constant is 0.1, expected 0"):
         LoopMotor("pin", time_constant=0.1)
     with pytest.raises(ModelError, match="this joint closes a loop, so it has no entry of tau. Use .*LoopMotor"):
         closed(Revolute()).with_forces(Motor("pin"))
     with pytest.raises(ModelError, match="'other' is none of the model's loop joints"):
-        closed(Revolute()).with_forces(LoopForce("x", "other", kt.forces.Damping, (("damping", 1.0),)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Hinge(Revolute):
-    """A user's hinge that closes loops and has no coordinate there."""
-
-    kind = "plain hinge"
-    loop_coordinate = kt.joints.Joint.loop_coordinate
+        closed(Revolute()).with_forces(LoopForce("x", "other", kt.forces.Damping, (("damping", 1.0),), Revolute()))

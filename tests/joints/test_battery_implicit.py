@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.errors import UnsupportedError
-from kinetree.joints import Cylindrical, Fixed, Free, Joint, Prismatic, Revolute, Spherical
+from kinetree.joints import Composite, Cylindrical, Fixed, Free, Joint, Prismatic, Reversed, Revolute, Spherical
 from kinetree.joints.dual import Dual
 from kinetree.spatial import GeneralRotation, Matrix3, Motion, Transform, Vector3
 
@@ -25,6 +25,13 @@ def basis(joint, X):
     return columns(joint.implicit(X)[1])
 
 
+def iterates(joint):
+    """Whether the position next to a pose is found by iterations."""
+    if isinstance(joint, Reversed):
+        return iterates(joint.joint)
+    return joint.implicit.__func__ is Joint.implicit or (isinstance(joint, Composite) and joint._only_moving is None)
+
+
 def test_T_is_orthogonal_to_S_and_complements_it(joint, q):
     """T^T S = 0, and rank T = 6 - nv (eq. 3.36)."""
     X = joint.transform(q)
@@ -34,8 +41,8 @@ def test_T_is_orthogonal_to_S_and_complements_it(joint, q):
 
 
 def test_delta_vanishes_where_the_joint_can_be(joint, rng):
-    """delta = 0 at X_J(q) for any valid q, also after several turns."""
-    for scale in (1.0, 30.0):
+    """delta = 0 at X_J(q) for any valid q, also after several turns; in the usual range where iterations find it."""
+    for scale in (0.0,) if iterates(joint) else (1.0, 30.0):
         q = joint.integrate(joint.random(rng), [scale * float(x) for x in rng.normal(size=joint.nv)])
         np.testing.assert_allclose(delta_of(joint, joint.transform(q)), 0.0, atol=1e-12)
 
@@ -54,25 +61,41 @@ def test_delta_is_T_transpose_d_to_first_order(joint, q, rng):
     np.testing.assert_allclose(rate, basis(joint, X).T @ d, atol=TOLERANCE)
 
 
-def test_loop_coordinate_is_q_and_has_its_gradient(joint, q, rng):
-    """q at X_J(q), of angles but for whole turns; W^T S = 1 there; dq/dt = W^T V at any pose."""
-    if joint.nv != 1:
-        with pytest.raises(UnsupportedError, match="no coordinate over the poses"):
-            joint.loop_coordinate(Transform.identity())
+def test_loop_coordinates_are_q(joint, q):
+    """At X_J(q) they are q, of angles but for whole turns and of quaternions but for the sign; W^T S = 1 there."""
+    if joint.rheonomic and iterates(joint):
+        with pytest.raises(UnsupportedError, match="it has freedoms and depends on time"):
+            joint.loop_coordinates(joint.transform(q))
         return
-    try:
-        x, W = joint.loop_coordinate(joint.transform(q))
-    except UnsupportedError:
-        return
-    turns = (float(x) - q[0]) / (2 * np.pi) if joint.wraps else float(x) - q[0]
-    assert turns == pytest.approx(round(turns) if joint.wraps else 0.0, abs=1e-12)
-    assert columns([W])[:, 0] @ columns(joint.motion_subspace(q))[:, 0] == pytest.approx(1.0, abs=1e-12)
+    x, W = joint.loop_coordinates(joint.transform(q))
+    np.testing.assert_allclose(matrix(joint.transform(x)), matrix(joint.transform(q)), atol=1e-12)
+    np.testing.assert_allclose(columns(W).T @ columns(joint.motion_subspace(x)), np.eye(joint.nv), atol=1e-9)
+    assert len(joint.wraps) == len(x) == joint.nq
+    assert all(abs(x_k) <= np.pi + 1e-12 for x_k, wraps in zip(x, joint.wraps, strict=True) if wraps) or iterates(joint)
+
+
+def test_loop_coordinates_have_their_rates(joint, rng):
+    """dq/dt = q_dot(q, W^T V) at any pose, and within the joint's reach where its position is found by iterations."""
     X, d = Free().transform(Free().random(rng)), rng.normal(size=6)
-    rate = derivative(lambda t: np.array([np.exp(1j * float(joint.loop_coordinate(displaced(X, t * d))[0]))]))
-    x, W = joint.loop_coordinate(X)
-    expected = 1j * np.exp(1j * float(x)) * (columns([W])[:, 0] @ d)
-    scale = max(1.0, abs(expected)) ** 2  # of short pitches
-    np.testing.assert_allclose(rate, expected, atol=1e2 * TOLERANCE * scale)
+    if iterates(joint):
+        if joint.rheonomic:
+            return
+        q = joint.random(rng)
+        X, d = joint.transform(q), columns(joint.motion_subspace(q)) @ rng.normal(size=joint.nv)
+    q, W = joint.loop_coordinates(X)
+    rate = np.array([float(x) for x in joint.q_dot(q, list(columns(W).T @ d))]) if joint.nv else np.zeros(0)
+    found = derivative(lambda t: np.array([float(x) for x in joint.loop_coordinates(displaced(X, t * d))[0]]))
+    scale = max(1.0, np.abs(rate).max(initial=0.0)) ** 2  # of short pitches
+    np.testing.assert_allclose(found, rate, atol=1e3 * TOLERANCE * scale)
+
+
+def test_constraint_forces_have_no_power_along_the_coordinates(joint, rng):
+    """W and T together are a basis of all forces at any pose, so that v and the rates of delta determine the twist."""
+    if joint.rheonomic and iterates(joint):
+        return
+    X = Free().transform(Free().random(rng)) if not iterates(joint) else joint.transform(joint.random(rng))
+    both = columns((*joint.loop_coordinates(X)[1], *joint.implicit(X)[1]))
+    assert both.shape == (6, 6) and np.linalg.cond(both) < 1e8
 
 
 def test_force_basis_rate_is_the_apparent_derivative_of_T(joint, q, rng):
@@ -121,8 +144,7 @@ def test_delta_agrees_with_the_book_to_first_order(kind, rng):
 
 
 def test_a_joint_without_implicit_form_says_so():
-    """The error names the joint and both ways out."""
-    from kinetree.errors import UnsupportedError
+    """Motions that are dependent everywhere: the error names the joint and both ways out."""
 
     class Plain(Joint):
         nq = nv = 1
@@ -133,8 +155,9 @@ def test_a_joint_without_implicit_form_says_so():
         def motion_subspace(self, q):
             return (Motion.zero(),)
 
-    with pytest.raises(UnsupportedError, match=r"Plain\(\) has no implicit form, so it cannot close .*implicit\(X\)"):
-        Plain().implicit(Transform.identity())
+    for method in (Plain().implicit, Plain().loop_coordinates):
+        with pytest.raises(UnsupportedError, match=r"Plain\(\) has 1 velocities and 0 independent .* implicit form"):
+            method(Transform.identity())
 
 
 def test_moving_transform_of_duals_is_the_transform_rate(rng):

@@ -29,7 +29,8 @@ LOOP = LoopJoint("pin", Spherical(), "lower", "world")
 CURVE = Equality("curve", "joint", "elbow", "shoulder", (0.0, 1.0, 0.5))
 SPRING = Tendon("spring", (ViaPoint("upper"), ViaPoint("lower")), stiffness=10.0)
 WRAPPED = Tendon("wrapped", (ViaPoint("upper"), WrapShape("sphere", "world", 0.1), ViaPoint("lower")))
-RAIL = kt.joints.Composite((kt.joints.Revolute(), kt.joints.Prismatic()))  # without an implicit form
+DRIVEN = kt.joints.Prescribed(kt.joints.Prismatic(), kt.joints.Sinusoid(0.1, 2.0))
+RAIL = kt.joints.Composite((kt.joints.Revolute(), DRIVEN))  # without an implicit form
 CORD = Tendon("cord", (JointTerm("elbow", 2.0),))
 MOTOR = Actuator("motor", "tendon", "cord")
 SERVO = Actuator("servo", "joint", "elbow", gain_parameters=(9.0,), bias="affine", bias_parameters=(0.0, -9.0))

@@ -268,7 +268,7 @@ def test_joints_with_what_chords_cannot_hold_stay_in_the_tree():
     """Armature, couplings and actuators keep a joint in the tree, unless the user insists: that is refused."""
     assert [loop.name for loop in four_bar().build().loops] == ["C"]
     assert [loop.name for loop in four_bar(armature=0.1).build().loops] == ["B"]
-    with pytest.raises(ModelError, match="'C' closes a loop, and a loop joint has no armature"):
+    with pytest.raises(ModelError, match="'C' closes a loop, and a loop joint .* has no armature"):
         four_bar(armature=0.1).build(chords=["C"])
     driven = four_bar()
     driven.equipment += Equipment(actuators=(Actuator("motor", "joint", "C"),))

@@ -109,7 +109,7 @@ def _unforced_limits(model, q):
     kin = Kinematics(model, q)
     for name, loop in model.loop_joints():
         if loop.has_limits and not loop.has_stop:
-            found.append((name, loop.counted(kin.coordinate(name)), loop.lower, loop.upper))
+            found += [(name, *each) for _, *each in loop.counted(kin.loop_position(name))]
     return found
 
 

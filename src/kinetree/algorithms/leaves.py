@@ -16,6 +16,7 @@ from kinetree.trace.expr import Expr
 from kinetree.trace.graph import Graph
 
 POSITIONS = ("point", "rotation", "coordinate")
+OF_JOINTS = ("coordinate", "rate", "coordinate_rate")
 
 
 class Leaf:
@@ -30,7 +31,8 @@ class Leaf:
 
     def value(self, kin: Kinematics) -> list:
         """The scalars in the state."""
-        found = getattr(kin, self.name)(self.target, *([self.at] if self.name in ("point", "velocity") else []))
+        given = {"point": [self.at], "velocity": [self.at]}
+        found = getattr(kin, self.name)(self.target, *(self.at if self.name in OF_JOINTS else given.get(self.name, ())))
         if self.name == "rotation":
             return [x for row in found.rows for x in row]
         return list(found) if isinstance(found, Vector3) else [found]
@@ -38,13 +40,16 @@ class Leaf:
     def columns(self, kin: Kinematics) -> dict[int, list]:
         """Velocity coordinate -> rates of the scalars under a unit of it; rates of velocities are those of v."""
         model = kin.model
-        if self.name in ("coordinate", "rate"):
-            return {k: [x] for k, x in kin.row(self.target).items()}
+        if self.name in OF_JOINTS:
+            return {k: [x] for k, x in self._row(kin).items()}
         body, found = kin.body(self.target), {}
         for i in model.support(body) if body else ():
             for k, S in zip(kin.dofs_of(i), kin.columns[i], strict=True):
                 found[k] = self._rates(kin, S)
         return found
+
+    def _row(self, kin: Kinematics) -> dict:
+        return (kin.row if self.name == "rate" else kin.coordinate_row)(self.target, *self.at)
 
     def _rates(self, kin: Kinematics, S) -> list:
         if self.name == "angular_velocity":
@@ -57,8 +62,8 @@ class Leaf:
     def push(self, kin: Kinematics, force: Sequence, wrenches: list, tau: list) -> None:
         """Enter forces along the scalars: wrenches of bodies about the world's origin, or a joint force."""
         model = kin.model
-        if self.name in ("coordinate", "rate"):
-            for k, x in kin.row(self.target).items():
+        if self.name in OF_JOINTS:
+            for k, x in self._row(kin).items():
                 tau[k] = tau[k] + force[0] * x
             return
         Force, zero = model.algebra.Force, Vector3.zero()
@@ -123,7 +128,7 @@ class Leaves:
         return evaluate(self._graph, ids, leaf)
 
     def _leaf(self, name: str, target: str, at: Sequence = ORIGIN) -> Sequence[Expr]:
-        known = self._element.joints if name in ("coordinate", "rate") else self._element.frames
+        known = self._element.joints if name in OF_JOINTS else self._element.frames
         if target not in known:
             raise ModelError(
                 f"force element {self._element.name!r} uses the {name} of {target!r}, which is none of the joints "
@@ -131,12 +136,13 @@ class Leaves:
                 "frame_fields of the class, so that they are checked, and renamed with the model.",
                 element=self._element.name,
             )
-        ids = tuple(x.id if isinstance(x, Expr) else self._graph.const(x) for x in at)
+        numbered = name in OF_JOINTS
+        ids = tuple(at) if numbered else tuple(x.id if isinstance(x, Expr) else self._graph.const(x) for x in at)
         key = (name, target, ids)
         if key not in self._known:
-            size = {"rotation": 9, "coordinate": 1, "rate": 1}.get(name, 3)
+            size = 1 if numbered else {"rotation": 9}.get(name, 3)
             symbols = [self._graph.input(len(self.found), c) for c in range(size)]
-            self._known[key] = Leaf(name, target, self.outer(ids, None), at, symbols)
+            self._known[key] = Leaf(name, target, ids if numbered else self.outer(ids, None), at, symbols)
             self.found.append(self._known[key])
         return self._known[key].symbols
 
@@ -157,13 +163,13 @@ class Leaves:
         """Of a frame [rad/s]."""
         return Vector3(*self._leaf("angular_velocity", frame))
 
-    def coordinate(self, joint: str):
-        """Position of a joint of one coordinate [rad or m]."""
-        return self._leaf("coordinate", joint)[0]
+    def coordinate(self, joint: str, n: int | None = None):
+        """The n-th position of a joint, or that of one with a single one [rad or m]."""
+        return self._leaf("coordinate", joint, (n,))[0]
 
-    def rate(self, joint: str):
-        """Velocity of a joint of one coordinate [rad/s or m/s]."""
-        return self._leaf("rate", joint)[0]
+    def rate(self, joint: str, n: int | None = None):
+        """The n-th velocity of a joint, or that of one with a single one [rad/s or m/s]."""
+        return self._leaf("rate", joint, (n,))[0]
 
     def time_derivative(self, value):
         """Rate of a scalar over positions."""
@@ -190,7 +196,7 @@ class Leaves:
         if leaf.name == "point":
             return list(self.velocity(leaf.target, leaf.traced_at))
         if leaf.name == "coordinate":
-            return [self.rate(leaf.target)]
+            return list(self._leaf("rate" if leaf.at == (None,) else "coordinate_rate", leaf.target, leaf.at))
         w, x = self.angular_velocity(leaf.target), leaf.symbols
         turned = [w.cross(Vector3(*x[c::3])) for c in range(3)]
         return [turned[c][r] for r in range(3) for c in range(3)]

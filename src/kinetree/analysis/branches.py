@@ -177,9 +177,8 @@ class _Search:
         """The same position with angles of hinges from -pi to pi."""
         q = q.copy()
         for i in self.model.outward():
-            joint, k = self.model.joints[i], self.model.q_slice[i].start
-            if joint.nq == 1 and joint.wraps:
-                q[k] = math.remainder(q[k], 2.0 * math.pi)
+            for k, wraps in enumerate(self.model.joints[i].wraps, self.model.q_slice[i].start):
+                q[k] = math.remainder(q[k], 2.0 * math.pi) if wraps else q[k]
         return q
 
     def poses(self, q) -> np.ndarray:

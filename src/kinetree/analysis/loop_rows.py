@@ -35,7 +35,8 @@ def row_names(model) -> tuple[str, ...]:
         count = c.count(model)
         loop = c.loop if isinstance(c, PlanarLoopJoint) else c
         if isinstance(loop, LoopJoint):
-            T = loop.joint.implicit(loop.joint.transform(loop.joint.neutral()))[1]
+            joint = loop.joint.at(0.0)
+            T = joint.implicit(joint.transform(joint.neutral()))[1]
             kept = c.kept if isinstance(c, PlanarLoopJoint) else range(len(T))
             names += [f"{c.label}: {_direction(T[n], n)}" for n in kept]
         else:

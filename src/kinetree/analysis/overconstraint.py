@@ -105,7 +105,7 @@ def _frame(axis: np.ndarray) -> np.ndarray:
 
 def _forces(joint: Joint, X: Transform) -> np.ndarray:
     """The joint's constraint forces as unit rows, in the coordinates of the successor."""
-    T = np.array([[float(x) for x in (*f.angular, *f.linear)] for f in joint.implicit(X)[1]]).reshape(-1, 6)
+    T = np.array([[float(x) for x in (*f.angular, *f.linear)] for f in joint.at(0.0).implicit(X)[1]]).reshape(-1, 6)
     size = np.linalg.norm(T, axis=1)  # zero for a universal joint whose axes are parallel
     return T / np.where(size > 0.0, size, 1.0)[:, None]
 

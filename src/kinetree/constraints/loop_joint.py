@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass, field, replace
 
 from kinetree.constraints.contract import Constraint
+from kinetree.constraints.row_law import infinite
 from kinetree.errors import JointError, UnsupportedError
+from kinetree.forces.contract import present
 from kinetree.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
 from kinetree.spatial import Transform, Vector3
-from kinetree.spatial.scalar import where
+from kinetree.spatial.scalar import arctan2, sincos
 from kinetree.state_kinematics import Kinematics
 
 
@@ -47,12 +49,14 @@ class LoopJoint(Constraint):
         Frames of the model; the joint connects their bodies.
     X_P, X_S : Transform
         From the coordinates of the predecessor (successor) frame to the joint's predecessor (successor) frame.
-    damping, dry_friction, stiffness, spring_reference : float
-        Of a joint of one freedom, in its own coordinate [SI].
-    lower, upper : float
-        Limits of a joint of one freedom [rad or m].
-    limit_stiffness, limit_damping : float
-        Of soft stops at these limits [SI].
+    damping, dry_friction, stiffness : float or sequence of floats
+        Along the joint's velocities [SI]: one number for each, or one for all.
+    spring_reference : float or sequence of floats
+        A position of the joint [rad or m; quaternions unit]; of joints of several freedoms by default the neutral one.
+    lower, upper : float or sequence of floats
+        Limits of the joint's positions [rad or m], for joints with as many velocities.
+    limit_stiffness, limit_damping : float or sequence of floats
+        Of soft stops at these limits, along the joint's velocities [SI].
     softness : Softness, optional
     active : bool
         False: switched off, so without effect.
@@ -83,14 +87,14 @@ class LoopJoint(Constraint):
     successor: str
     X_P: Transform = field(default_factory=Transform.identity)
     X_S: Transform = field(default_factory=Transform.identity)
-    damping: float = 0.0
-    dry_friction: float = 0.0
-    stiffness: float = 0.0
-    spring_reference: float = 0.0
-    lower: float = -math.inf
-    upper: float = math.inf
-    limit_stiffness: float = 0.0
-    limit_damping: float = 0.0
+    damping: float | tuple[float, ...] = 0.0
+    dry_friction: float | tuple[float, ...] = 0.0
+    stiffness: float | tuple[float, ...] = 0.0
+    spring_reference: float | tuple[float, ...] = 0.0
+    lower: float | tuple[float, ...] = -math.inf
+    upper: float | tuple[float, ...] = math.inf
+    limit_stiffness: float | tuple[float, ...] = 0.0
+    limit_damping: float | tuple[float, ...] = 0.0
     softness: Softness | None = None
     active: bool = True
 
@@ -100,6 +104,21 @@ class LoopJoint(Constraint):
     def __post_init__(self) -> None:
         if not isinstance(self.joint, Joint):
             raise JointError(f"loop joint {self.name!r}: {self.joint!r} is not a Joint", joint=self.joint)
+        for what in ("damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "limit_stiffness",
+                     "limit_damping"):  # fmt: skip
+            value = getattr(self, what)
+            if not isinstance(value, (int, float)) and hasattr(value, "__iter__"):
+                value = tuple(value)
+                object.__setattr__(self, what, value[0] if self.joint.nv == len(value) == 1 else value)
+
+    def along(self, what: str) -> tuple:
+        """The values of a parameter, one for each velocity; of ``spring_reference`` one for each position."""
+        value, joint = getattr(self, what), self.joint
+        if isinstance(value, tuple):
+            return value
+        if what == "spring_reference" and joint.nv > 1 and value == 0.0:
+            return tuple(joint.neutral())
+        return (value,) * (joint.nq if what == "spring_reference" else joint.nv)
 
     def count(self, model) -> int:
         """As many as directions in which the joint does not move."""
@@ -108,63 +127,86 @@ class LoopJoint(Constraint):
     @property
     def has_limits(self) -> bool:
         """Whether its coordinate is limited."""
-        return min(-self.lower, self.upper) < math.inf
+        return not all(infinite(x) for each in self.limits for x in each)
+
+    @property
+    def limits(self) -> tuple[tuple, ...]:
+        """The pair of limits of each velocity coordinate."""
+        return tuple(zip(self.along("lower"), self.along("upper"), strict=True))
 
     @property
     def has_stop(self) -> bool:
         """Whether soft stops give the force at its limits."""
-        return self.limit_stiffness != 0.0
+        return any(present(k) for k in self.along("limit_stiffness"))
 
-    def measured(self, X) -> tuple:
-        """The coordinate of the joint at a relative pose, and its gradient: `Joint.loop_coordinate`."""
-        return self.joint.loop_coordinate(X)
+    def measured(self, X, joint=None) -> tuple:
+        """The position of the joint at a relative pose, and the forces along its velocities: `loop_coordinates`.
 
-    def counted(self, x):
-        """A coordinate of the joint, which has limits: of angles the one within half a turn of their middle."""
-        middle = 0.5 * (self.lower + self.upper)
-        if not self.joint.wraps or math.isinf(middle):
-            return x
-        x = x - math.remainder(middle, 2.0 * math.pi)
-        turns = where(x > math.pi, 1.0, where(x < -math.pi, -1.0, 0.0))
-        return middle + x - 2.0 * math.pi * turns
+        ``joint`` is this one at the time of the state, if it depends on time.
+        """
+        return (joint or self.joint).loop_coordinates(X)
+
+    def counted(self, q) -> list[tuple]:
+        """Coordinates with limits: number, value, lower and upper limit; angles within half a turn of their middle."""
+        found = []
+        for n, (lower, upper) in enumerate(self.limits):
+            if infinite(lower) and infinite(upper):
+                continue
+            x = q[n]
+            if self.joint.wraps[n] and not (infinite(lower) or infinite(upper)):
+                middle = 0.5 * (lower + upper)
+                x = middle + arctan2(*sincos(x - middle))
+            found.append((n, x, lower, upper))
+        return found
 
     @property
     def has_rows(self) -> bool:
         """Whether it is held: active, and of a kind with an implicit form."""
-        return self.active and not self.joint.time_dependent and self._has_form
+        return self.active and self._has_form
 
     @property
     def _has_form(self) -> bool:
         try:
-            self.joint.implicit(Transform.identity())
+            self.joint.at(0.0).implicit(Transform.identity())
         except UnsupportedError:
             return False
         return True
+
+    @property
+    def time_dependent(self) -> bool:
+        """Whether its joint is."""
+        return self.joint.time_dependent
+
+    def joint_now(self, kin) -> Joint:
+        """The joint at the time of the state."""
+        return self.joint.at(kin.t) if self.joint.time_dependent else self.joint
 
     def _motion(self, kin):
         return kin.relative(self.predecessor, self.successor, self.X_P, self.X_S)
 
     def residual(self, kin) -> list:
         """The joint's position error [m or rad]."""
-        return list(self.joint.implicit(self._motion(kin).X)[0])
+        return list(self.joint_now(kin).implicit(self._motion(kin).X)[0])
 
     def rows(self, kin) -> list[dict]:
         """``T^T`` times the relative twist of each velocity."""
         motion = self._motion(kin)
-        T = self.joint.implicit(motion.X)[1]
+        T = self.joint_now(kin).implicit(motion.X)[1]
         return [{k: T_r.dot(column) for k, column in motion.columns.items()} for T_r in T]
 
     def rate(self, kin) -> list:
-        """``T^T`` times the relative twist."""
-        motion = self._motion(kin)
-        return [T_r.dot(motion.velocity) for T_r in self.joint.implicit(motion.X)[1]]
+        """``T^T`` times the relative twist, less the rates that time alone gives."""
+        motion, joint = self._motion(kin), self.joint_now(kin)
+        driven = zip(joint.implicit(motion.X)[1], joint.driven_rates()[0], strict=True)
+        return [T_r.dot(motion.velocity) - x for T_r, x in driven]
 
     def bias(self, kin) -> list:
         """``T^T`` times the relative acceleration without the joints' own, and ``dT/dt^T V``."""
-        motion = self._motion(kin)
-        T = self.joint.implicit(motion.X)[1]
-        T_dot = self.joint.force_basis_rate(motion.X, motion.velocity)
-        return [x.dot(motion.bias) + dx.dot(motion.velocity) for x, dx in zip(T, T_dot, strict=True)]
+        motion, joint = self._motion(kin), self.joint_now(kin)
+        T = joint.implicit(motion.X)[1]
+        T_dot = joint.force_basis_rate(motion.X, motion.velocity)
+        driven = zip(T, T_dot, joint.driven_rates()[1], strict=True)
+        return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in driven]
 
     def natural_sizes(self, model, sizes) -> list:
         """1 for moments; for forces their largest lever, or the longest part of the loop."""
@@ -172,20 +214,37 @@ class LoopJoint(Constraint):
         ancestor = model.common_ancestor(*(frame.body for frame in ends))
         path = [i for frame in ends for i in model.support(frame.body) if i > ancestor]
         links = [*(model.X_T[i] for i in path), *(frame.X_FB for frame in ends), self.X_P, self.X_S]
-        T = self.joint.implicit(Transform.identity())[1]
+        T = self.joint.at(0.0).implicit(Transform.identity())[1]
         forces = [n for n, column in enumerate(T) if not any(column.angular)]
         length = max([math.sqrt(X.r.dot(X.r)) for X in links] + [sizes[n] for n in forces])
         return [length if n in forces else 1.0 for n in range(len(T))]
 
     def numbers(self) -> dict[str, object]:
-        """Offsets of both frames."""
+        """Offsets of both frames, and limits that are not numbers of a soft stop."""
         placed = (("P", self.X_P), ("S", self.X_S))
-        return {f"{what}.{axis}": x for what, X in placed for axis, x in zip("xyz", X.r, strict=True)}
+        found = {f"{what}.{axis}": x for what, X in placed for axis, x in zip("xyz", X.r, strict=True)}
+        return found | self.limit_numbers()
+
+    def limit_numbers(self) -> dict[str, object]:
+        """The limits that are not numbers of a soft stop."""
+        if not self.has_limits or self.has_stop:
+            return {}
+        several = self.joint.nv > 1
+        return {
+            f"{what}.{n}" if several else what: x for what in ("lower", "upper") for n, x in enumerate(self.along(what))
+        }
 
     def with_numbers(self, values) -> LoopJoint:
-        """The same with other offsets."""
+        """The same with other offsets and limits."""
         P, S = (Vector3(*values[n : n + 3]) for n in (0, 3))
-        return replace(self, X_P=Transform.of(self.X_P.E, P), X_S=Transform.of(self.X_S.E, S))
+        return replace(
+            self, X_P=Transform.of(self.X_P.E, P), X_S=Transform.of(self.X_S.E, S), **self.limits_of(values[6:])
+        )
+
+    def limits_of(self, values) -> dict[str, tuple]:
+        """Both limits from the values of ``limit_numbers``."""
+        n = len(values) // 2
+        return {"lower": tuple(values[:n]), "upper": tuple(values[n:])} if n else {}
 
     @property
     def code(self) -> tuple:
@@ -193,15 +252,15 @@ class LoopJoint(Constraint):
         return type(self), self.joint
 
     def structure(self, model) -> tuple:
-        """The joint, the frames, the rotations of both sides, and the limits where no force gives their numbers."""
+        """The joint, the frames, the rotations of both sides, and which limits there are without a soft stop."""
         turns = (tuple(x for row in X.E.matrix.rows for x in row) for X in (self.X_P, self.X_S))
-        limits = (self.lower, self.upper) if self.has_limits and not self.has_stop else ()
         number = {frame.name: k for k, frame in enumerate(model.frames)}
-        return self.kind, repr(self.joint), number[self.predecessor], number[self.successor], *turns, *limits
+        limits = tuple(map(infinite, self.limit_numbers().values()))
+        return self.kind, repr(self.joint), number[self.predecessor], number[self.successor], *turns, limits
 
     def __str__(self) -> str:
         joint, shown = self.joint, repr(self.joint)
-        if not (joint.time_dependent or self._has_form):
+        if not self._has_form:
             shown = f"{type(joint).__name__} has no implicit form"
         return f"loop joint {self.name!r} ({shown}, {self.predecessor!r} to {self.successor!r})"
 

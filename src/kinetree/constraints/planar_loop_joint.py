@@ -7,6 +7,7 @@ from operator import attrgetter
 
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.loop_joint import LoopJoint
+from kinetree.constraints.row_law import infinite
 from kinetree.spatial import Motion, PlanarForce, PlanarTransform, Rotation, Transform, Vector2, Vector3
 
 
@@ -41,18 +42,27 @@ class PlanarLoopJoint(Constraint):
     joint_fields = ()
     frame_fields = ("predecessor", "successor")
 
-    def measured(self, X: PlanarTransform) -> tuple:
-        """The coordinate of the joint at a relative pose, and its gradient in the plane."""
-        x, W = self.loop.measured(self.raised(X))
-        return x, self._in_plane([W])[0]
+    def measured(self, X: PlanarTransform, joint=None) -> tuple:
+        """The position of the joint at a relative pose, and the forces along its velocities in the plane."""
+        q, W = self.loop.measured(self.raised(X), joint)
+        return q, tuple(self._in_plane(W))
 
-    def counted(self, x):
+    def counted(self, q) -> list[tuple]:
         """As for the spatial loop joint."""
-        return self.loop.counted(x)
+        return self.loop.counted(q)
+
+    @property
+    def time_dependent(self) -> bool:
+        """As for the spatial loop joint."""
+        return self.loop.time_dependent
 
     def count(self, model) -> int:
         """As many directions of the plane as the joint does not move in, and more where its rows are across it."""
         return len(self.kept)
+
+    def joint_now(self, kin):
+        """As for the spatial loop joint."""
+        return self.loop.joint_now(kin)
 
     def _motion(self, kin):
         motion = kin.relative(self.predecessor, self.successor, self.X_P, self.X_S)
@@ -72,38 +82,47 @@ class PlanarLoopJoint(Constraint):
 
     def residual(self, kin) -> list:
         """The joint's position error in the plane [m or rad]."""
-        delta = self.loop.joint.implicit(self._motion(kin)[1])[0]
+        delta = self.joint_now(kin).implicit(self._motion(kin)[1])[0]
         return [delta[n] for n in self.kept]
 
     def rows(self, kin) -> list[dict]:
         """``T^T`` times the relative twist of each velocity."""
         motion, X = self._motion(kin)
-        T = self._of_kept(self.loop.joint.implicit(X)[1])
+        T = self._of_kept(self.joint_now(kin).implicit(X)[1])
         return [{k: T_r.dot(column) for k, column in motion.columns.items()} for T_r in T]
 
     def rate(self, kin) -> list:
         """``T^T`` times the relative twist."""
         motion, X = self._motion(kin)
-        return [T_r.dot(motion.velocity) for T_r in self._of_kept(self.loop.joint.implicit(X)[1])]
+        joint = self.joint_now(kin)
+        driven = zip(self._of_kept(joint.implicit(X)[1]), self._driven(joint, 0), strict=True)
+        return [T_r.dot(motion.velocity) - x for T_r, x in driven]
+
+    def _driven(self, joint, order: int) -> list:
+        rates = joint.driven_rates()[order]
+        return [rates[n] for n in self.kept]
 
     def bias(self, kin) -> list:
         """As for the spatial loop joint."""
         motion, X = self._motion(kin)
         V = motion.velocity.spatial()
         V = Motion(self.after.inverse_apply(V.angular), self.after.inverse_apply(V.linear))
-        T = self._of_kept(self.loop.joint.implicit(X)[1])
-        T_dot = self._of_kept(self.loop.joint.force_basis_rate(X, V))
-        return [x.dot(motion.bias) + dx.dot(motion.velocity) for x, dx in zip(T, T_dot, strict=True)]
+        T = self._of_kept(self.joint_now(kin).implicit(X)[1])
+        T_dot = self._of_kept(self.joint_now(kin).force_basis_rate(X, V))
+        driven = zip(T, T_dot, self._driven(self.joint_now(kin), 1), strict=True)
+        return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in driven]
 
     def numbers(self) -> dict[str, object]:
-        """Offsets of both frames."""
+        """Offsets of both frames, and limits that are not numbers of a soft stop."""
         placed = (("P", self.X_P), ("S", self.X_S))
-        return {f"{what}.{axis}": x for what, X in placed for axis, x in zip("xy", X.r, strict=True)}
+        found = {f"{what}.{axis}": x for what, X in placed for axis, x in zip("xy", X.r, strict=True)}
+        return found | self.loop.limit_numbers()
 
     def with_numbers(self, values) -> PlanarLoopJoint:
-        """The same with other offsets."""
+        """The same with other offsets and limits."""
         P, S = (Vector2(*values[n : n + 2]) for n in (0, 2))
-        return replace(self, X_P=PlanarTransform.of(self.X_P.E, P), X_S=PlanarTransform.of(self.X_S.E, S))
+        X_P, X_S = PlanarTransform.of(self.X_P.E, P), PlanarTransform.of(self.X_S.E, S)
+        return replace(self, X_P=X_P, X_S=X_S, loop=replace(self.loop, **self.loop.limits_of(values[4:])))
 
     @property
     def code(self) -> tuple:
@@ -116,12 +135,12 @@ class PlanarLoopJoint(Constraint):
         number = {frame.name: k for k, frame in enumerate(model.frames)}
         sides = (number[self.predecessor], number[self.successor])
         placed = tuple((X.c, X.s) for X in (self.X_P, self.X_S))
-        limits = (self.lower, self.upper) if self.has_limits and not self.has_stop else ()
-        return self.kind, repr(self.loop.joint), *sides, *placed, self.height, self.kept, *turns, *limits
+        limits = tuple(map(infinite, self.loop.limit_numbers().values()))
+        return self.kind, repr(self.loop.joint), *sides, *placed, self.height, self.kept, *turns, limits
 
     def __str__(self) -> str:
         return str(self.loop)
 
 
-for _what in ("name", "joint", "predecessor", "successor", "lower", "upper", "has_limits", "has_stop"):
+for _what in ("name", "joint", "predecessor", "successor", "lower", "upper", "has_limits", "has_stop", "limits"):
     setattr(PlanarLoopJoint, _what, property(attrgetter(f"loop.{_what}"), doc="As for the spatial loop joint."))

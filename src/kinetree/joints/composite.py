@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinetree.errors import JointError, UnsupportedError
+from kinetree.errors import JointError
 from kinetree.joints.contract import Joint
 from kinetree.joints.elementary import Helical, Prismatic, RackAndPinion, Revolute, Translational
 from kinetree.joints.reversed import Reversed
@@ -33,8 +33,8 @@ class Composite(Joint):
 
     Notes
     -----
-    Where the axes of two parts align, S loses rank, as with Euler angles; the composite does not check. It has an
-    implicit form, as a loop joint, only with six freedoms or if a single part has any.
+    Where the axes of two parts align, S loses rank, as with Euler angles; the composite does not check. As a loop joint
+    it finds its position by iterations, unless a single part has freedoms.
 
     *Source* Sueda, section 2.4.9, eqs. 2.48-2.52. *Differs* Eq. 2.52 prints ``Ad S_1' - S_2'`` in one column; S-dot has
     two blocks, ``-ad(S_2 v_2) Ad S_1 + Ad S_1'`` and ``S_2'``.
@@ -216,30 +216,24 @@ class Composite(Joint):
             X, behind = self._at(n, X)
             delta, T = self.joints[n].implicit(X)
             return delta, tuple(behind @ force for force in T)
-        raise UnsupportedError(
-            f"{self!r} has no implicit form, so it cannot close a loop: the positions of its joints do not follow "
-            "from their product in general. Put it into the tree and close the loop with another joint, or close it "
-            "with one of its joints and give the others bodies.",
-            joint=self,
-        )
+        return Joint.implicit(self, X)
 
     @property
-    def wraps(self) -> bool:
-        n = self._only_moving
-        return n is not None and self.joints[n].wraps
+    def wraps(self) -> tuple[bool, ...]:
+        return tuple(wraps for joint in self.joints for wraps in joint.wraps)
 
-    def loop_coordinate(self, X):
-        if (n := self._only_moving) is None or self.nv != 1:
-            return Joint.loop_coordinate(self, X)
+    def loop_coordinates(self, X):
+        if (n := self._only_moving) is None:
+            return Joint.loop_coordinates(self, X)
         X, behind = self._at(n, X)
-        q, W = self.joints[n].loop_coordinate(X)
-        return q, behind @ W
+        q, W = self.joints[n].loop_coordinates(X)
+        return q, tuple(behind @ force for force in W)
 
     @property
     def _only_moving(self) -> int | None:
         """The number of the only joint with freedoms, beside which the others are constant; 0 if none has any."""
         moving = [n for n, joint in enumerate(self.joints) if joint.nv] or [0]
-        return moving[0] if len(moving) == 1 else None
+        return moving[0] if len(moving) == 1 and not self.rheonomic else None
 
     def _at(self, n: int, X: Transform) -> tuple[Transform, Transform]:
         """X as joint n sees it, and the transform of the joints behind it."""

@@ -8,11 +8,12 @@ has a default that follows from these (and compiles like the built-in joints).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 
-from kinetree.errors import JointError, UnsupportedError
+from kinetree.errors import JointError
 from kinetree.joints.dual import Dual, rate_of
+from kinetree.joints.nearest_position import nearest_coordinates, nearest_form, require_form
 from kinetree.spatial import (
     Columns,
     Force,
@@ -245,25 +246,23 @@ class Joint:
         Raises
         ------
         UnsupportedError
-            If the joint has no implicit form.
+            If the joint has no implicit form: its motions are dependent everywhere, or depend on time.
 
         Notes
         -----
-        Source: Featherstone, section 8.3, eqs. 8.25-8.27 and table 8.1.
+        Source: Featherstone, section 8.3, eqs. 8.25-8.27 and table 8.1. The default finds the nearest position of the
+        joint by iterations (`kinetree.joints.nearest_position`), with T in directions of no special meaning.
         """
-        raise UnsupportedError(
-            f"{self!r} has no implicit form, so it cannot close a loop; put it into the tree and close the loop with "
-            f"another joint, or give {type(self).__name__} an implicit(X) method.",
-            joint=self,
-        )
+        require_form(self)
+        return nearest_form(self, X)
 
     @property
-    def wraps(self) -> bool:
-        """Whether ``loop_coordinate`` is an angle that whole turns leave as it is, from -pi to pi."""
-        return False
+    def wraps(self) -> tuple[bool, ...]:
+        """For each position of ``loop_coordinates`` whether it is an angle without whole turns, from -pi to pi."""
+        return (False,) * self.nq
 
-    def loop_coordinate(self, X: Transform) -> tuple:
-        """The coordinate of a joint of one freedom when it closes a loop, and its gradient.
+    def loop_coordinates(self, X: Transform) -> tuple[list, tuple[Force, ...]]:
+        """The position of the joint when it closes a loop, and the forces whose powers are along its velocities.
 
         Parameters
         ----------
@@ -272,34 +271,34 @@ class Joint:
 
         Returns
         -------
-        q : scalar
-            With ``transform([q]) = X`` where the joint can reach X [rad or m].
-        W : Force
-            In successor coordinates: ``dq/dt = W^T V`` for every relative twist V, so ``W^T S = 1`` where the joint
-            can reach X.
+        q : list of nq scalars
+            With ``transform(q) = X`` where the joint can reach X; of unit quaternions either sign.
+        W : tuple of nv Force
+            In successor coordinates: ``v = W^T V`` for every relative twist V, with ``dq/dt = q_dot(q, v)`` at any
+            pose, so ``W^T S = 1`` where the joint can reach X.
 
         Raises
         ------
         UnsupportedError
-            If the joint has no such coordinate.
+            If the joint has no implicit form.
+
+        Notes
+        -----
+        The default is that of ``implicit``, with an error of W in proportion to the distance where X is out of reach.
         """
-        raise UnsupportedError(
-            f"{self!r} has no coordinate over the poses of its frames, so no spring, friction, limit or motor can act "
-            "in it where it closes a loop; put it into the tree and close the loop with another joint "
-            f"(kinetree.surgery.retree), or give {type(self).__name__} a loop_coordinate(X) method.",
-            joint=self,
-        )
+        require_form(self)
+        return nearest_coordinates(self, X)
+
+    def driven_rates(self) -> tuple[list, list]:
+        """For each row of ``implicit`` the part of its rate, and of that one's rate, that time alone gives.
+
+        Where the joint can reach X, ``T^T V`` is the first, and its rate the second; zeros unless ``rheonomic``.
+        """
+        return [0.0] * (6 - self.nv), [0.0] * (6 - self.nv)
 
     def force_basis_rate(self, X: Transform, V_J: Motion) -> tuple[Force, ...]:
         """Apparent derivative of the T of ``implicit`` when the relative velocity is V_J, in successor coordinates."""
-        E, r = X.E.matrix, X.r
-        E_dot = -(Matrix3.cross(V_J.angular) @ E)
-        r_dot = X.E.inverse_apply(V_J.linear)
-        moving = Transform(
-            GeneralRotation(Matrix3(tuple(tuple(Dual(E[i, j], E_dot[i, j]) for j in range(3)) for i in range(3)))),
-            Vector3(*(Dual(x, rate) for x, rate in zip(r, r_dot, strict=True))),
-        )
-        return tuple(Force.of([rate_of(x) for x in column]) for column in self.implicit(moving)[1])
+        return tuple(Force.of([rate_of(x) for x in column]) for column in self.implicit(moving(X, V_J))[1])
 
     # Equivalent forms ----------------------------------------------------------------------------------------------
 
@@ -394,6 +393,24 @@ def _check_class(cls: type[Joint]) -> None:
                 "defaults (q_dot = v, q + dv, q1 - q0, zeros) hold only for nq = nv.",
                 missing=missing,
             )
+
+
+def moving(X: Transform, V: Motion) -> Transform:
+    """X of `Dual` numbers, with the rate that it has under a relative twist V in successor coordinates."""
+    E, r = X.E.matrix, X.r
+    E_dot = -(Matrix3.cross(V.angular) @ E)
+    r_dot = X.E.inverse_apply(V.linear)
+    return Transform(
+        GeneralRotation(Matrix3(tuple(tuple(Dual(E[i, j], E_dot[i, j]) for j in range(3)) for i in range(3)))),
+        Vector3(*(Dual(x, rate) for x, rate in zip(r, r_dot, strict=True))),
+    )
+
+
+def gradients(function: Callable[[Transform], Sequence], X: Transform) -> tuple[Force, ...]:
+    """For each scalar x of a function of X the force W with ``dx/dt = W^T V`` for every relative twist V."""
+    units = (Motion.of([float(k == n) for k in range(6)]) for n in range(6))
+    rates = [[rate_of(x) for x in function(moving(X, unit))] for unit in units]
+    return tuple(Force.of(list(column)) for column in zip(*rates, strict=True))
 
 
 class SameCoordinates:

@@ -56,6 +56,14 @@ class Fixed(Joint):
         basis = tuple(Force.of([float(k == row) for k in range(6)]) for row in range(6))
         return [*half_skew(X), *X.r], basis
 
+    def loop_coordinates(self, X):
+        return [], ()
+
+
+def displacements(X: Transform) -> tuple[Force, ...]:
+    """The gradients of the successor's place in predecessor coordinates, for any X."""
+    return tuple(Force(Vector3.zero(), X.E @ Vector3.unit(k)) for k in range(3))
+
 
 def half_skew(X: Transform) -> Vector3:
     """The rotation vector of a nearly identical E, to first order: half the skew-symmetric part of E."""
@@ -97,6 +105,9 @@ class Translational(Joint):
 
     def implicit(self, X):
         return list(half_skew(X)), tuple(Force(Vector3.unit(k), Vector3.zero()) for k in range(3))
+
+    def loop_coordinates(self, X):
+        return list(X.r), displacements(X)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,10 +199,10 @@ class Revolute(AlongAxis, Joint):
         delta = [b.dot(u), -a.dot(u), a.dot(p), b.dot(p), n.dot(p)]
         return delta, (Force(a, zero), Force(b, zero), Force(zero, a), Force(zero, b), Force(zero, n))
 
-    wraps = True
+    wraps = (True,)
 
-    def loop_coordinate(self, X):
-        return angle_about(X, *transverse(self.axis))
+    def loop_coordinates(self, X):
+        return of_one(angle_about(X, *transverse(self.axis)))
 
     @classmethod
     def examples(cls, rng):
@@ -239,8 +250,8 @@ class Prismatic(AlongAxis, Joint):
         delta = [a.dot(e), b.dot(e), n.dot(e), a.dot(X.r), b.dot(X.r)]
         return delta, (Force(a, zero), Force(b, zero), Force(n, zero), Force(zero, a), Force(zero, b))
 
-    def loop_coordinate(self, X):
-        return travel_along(X, Vector3(*self.axis), 1.0)
+    def loop_coordinates(self, X):
+        return of_one(travel_along(X, Vector3(*self.axis), 1.0))
 
     @classmethod
     def examples(cls, rng):
@@ -303,13 +314,13 @@ class Helical(AlongAxis, Joint):
 
     @property
     def wraps(self):
-        return self.pitch == 0.0
+        return (self.pitch == 0.0,)
 
-    def loop_coordinate(self, X):
+    def loop_coordinates(self, X):
         """The displacement over the pitch, which counts whole turns; the angle of a screw without pitch."""
         if self.pitch == 0.0:
-            return angle_about(X, *transverse(self.axis))
-        return travel_along(X, Vector3(*self.axis), self.pitch)
+            return of_one(angle_about(X, *transverse(self.axis)))
+        return of_one(travel_along(X, Vector3(*self.axis), self.pitch))
 
     @classmethod
     def examples(cls, rng):
@@ -358,6 +369,12 @@ class Cylindrical(AlongAxis, Joint):
     def implicit(self, X):
         delta, T = self._line(X)
         return delta, tuple(T)
+
+    wraps = (True, False)
+
+    def loop_coordinates(self, X):
+        (angle, turn), (x, slide) = angle_about(X, *transverse(self.axis)), travel_along(X, Vector3(*self.axis), 1.0)
+        return [angle, x], (turn, slide)
 
     @classmethod
     def examples(cls, rng):
@@ -438,15 +455,20 @@ class RackAndPinion(Joint):
 
     @property
     def wraps(self):
-        return self.radius == 0.0
+        return (self.radius == 0.0,)
 
-    def loop_coordinate(self, X):
+    def loop_coordinates(self, X):
         x, y = Vector3.unit(0), Vector3.unit(1)
-        return angle_about(X, x, y) if self.radius == 0.0 else travel_along(X, x, self.radius)
+        return of_one(angle_about(X, x, y) if self.radius == 0.0 else travel_along(X, x, self.radius))
 
     @classmethod
     def examples(cls, rng):
         yield from (cls(radius) for radius in (0.4, -1.3, 0.0))
+
+
+def of_one(found: tuple) -> tuple:
+    """A coordinate and its gradient as those of a joint of one freedom."""
+    return [found[0]], (found[1],)
 
 
 QUARTER = 0.5 * math.pi

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from kinetree.arguments import a_truth_value
 from kinetree.errors import JointError
 from kinetree.joints.axes import finite
-from kinetree.joints.contract import Joint
+from kinetree.joints.contract import Joint, gradients
 from kinetree.joints.spherical import implicit_point
 from kinetree.spatial import AxialRotation, Force, IdentityRotation, Motion, Transform, Vector3
 from kinetree.spatial.rotations import EULER_SEQUENCES
-from kinetree.spatial.scalar import sincos, sqrt
+from kinetree.spatial.scalar import arctan2, sincos, sqrt
 
 
 class _SuccessiveRotations(Joint):
@@ -127,6 +127,25 @@ class SphericalEuler(_SuccessiveRotations):
     def implicit(self, X):
         return implicit_point(X)
 
+    wraps = (True, False, True)
+
+    def loop_coordinates(self, X):
+        """The middle angle is within a quarter turn of zero, in sequences like "zxz" from zero to half a turn."""
+        return self._angles(X), gradients(self._angles, X)
+
+    def _angles(self, X) -> list:
+        i, j, k = self.axes
+        proper, third = i == k, 3 - i - j
+        sign = 1.0 if (j - i) % 3 == 1 else -1.0  # of the permutation (i, j, third)
+        last, first = X.E.inverse_apply(Vector3.unit(k)), X.E @ Vector3.unit(i)
+        n, m = list(last), list(first)
+        if proper:
+            around = n[j], n[third] * -sign
+            middle = arctan2(sqrt(n[j] * n[j] + n[third] * n[third]), n[i])
+            return [arctan2(*around), middle, arctan2(m[j], m[third] * sign)]
+        middle = arctan2(n[i] * sign, sqrt(n[j] * n[j] + n[k] * n[k]))
+        return [arctan2(n[j] * -sign, n[k]), middle, arctan2(m[j] * -sign, m[i])]
+
     @classmethod
     def examples(cls, rng):
         yield from (cls(sequence) for sequence in EULER_SEQUENCES)
@@ -163,6 +182,16 @@ class Universal(_SuccessiveRotations):
         x, y = X.E @ Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0)
         delta, T = implicit_point(X)
         return [-x.dot(y), *delta], (Force(x.cross(y), Vector3.zero()), *T)
+
+    wraps = (True, True)
+
+    def loop_coordinates(self, X):
+        return self._angles(X), gradients(self._angles, X)
+
+    @staticmethod
+    def _angles(X) -> list:
+        E = X.E.matrix
+        return [arctan2(E[1, 2], E[1, 1]), arctan2(E[2, 0], E[0, 0])]
 
 
 def _numbered(sequence: str) -> list[str]:
@@ -280,6 +309,11 @@ class Ellipsoid(Joint):
         delta = X.E @ (X.r - self._point(n)[0])
         G = [X.E @ self._point(n, X.E.inverse_apply(e))[1] for e in axes]
         return list(delta), tuple(Force(-z.cross(G_k), e) for G_k, e in zip(G, axes, strict=True))
+
+    wraps = SphericalEuler.wraps
+
+    def loop_coordinates(self, X):
+        return ANGLES.loop_coordinates(X)
 
     @classmethod
     def examples(cls, rng):

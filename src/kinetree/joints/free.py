@@ -9,8 +9,8 @@ from kinetree.joints.spherical import QUATERNION, norm_defect, quaternion_rate, 
 from kinetree.liegroup.se3 import right_jacobian_solve
 from kinetree.liegroup.so3 import exp_so3, left_jacobian_apply, left_jacobian_solve
 from kinetree.liegroup.unified import Projection
-from kinetree.spatial import Motion, Transform, Vector3
-from kinetree.spatial.rotations import quaternion_normalize, quaternion_to_rotation
+from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial.rotations import quaternion_from_rotation, quaternion_normalize, quaternion_to_rotation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +81,10 @@ class Free(Joint):
     def implicit(self, X):
         return [], ()
 
+    def loop_coordinates(self, X):
+        units = tuple(Force.of([float(k == n) for k in range(6)]) for n in range(6))
+        return [*X.r, *quaternion_from_rotation(X.E)], units
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FreeLocal(Joint):
@@ -109,6 +113,10 @@ class FreeLocal(Joint):
         Free.motion_subspace, Free.velocity, Free.tangent_rate, Free.implicit,
     )  # fmt: skip
     neutral, random, normalize, defect = Free.neutral, Free.random, Free.normalize, Free.defect
+
+    def loop_coordinates(self, X):
+        (_, _, _, *quaternion), W = FREE.loop_coordinates(X)
+        return [*(X.E @ X.r), *quaternion], W
 
     def transform(self, q):
         E = quaternion_to_rotation(q[3:7])
@@ -176,6 +184,9 @@ class FreeUnified(Joint):
     transform, neutral, random, normalize, defect, implicit = (
         Free.transform, Free.neutral, Free.random, Free.normalize, Free.defect, Free.implicit,
     )  # fmt: skip
+
+    def loop_coordinates(self, X):
+        return FREE.loop_coordinates(X)[0], self.projection.forces
 
     def motion_subspace(self, q):
         return self.projection.motions

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from kinetree.joints.contract import Joint
+from kinetree.joints.elementary import angle_about
 from kinetree.spatial import Force, Motion, Transform, Vector3
 from kinetree.spatial.rotations import rz
 from kinetree.spatial.scalar import sincos, where
@@ -79,6 +80,14 @@ class Planar(Joint):
         basis = tuple(Force.of([float(k == row) for k in range(6)]) for row in (0, 1, 5))
         return [u.y, -u.x, X.r.z], basis
 
+    wraps = (True, False, False)
+
+    def loop_coordinates(self, X):
+        angle, turn = angle_about(X, Vector3.unit(0), Vector3.unit(1))
+        s, c = sincos(angle)
+        slides = (Force(Vector3.zero(), X.E @ e) for e in (Vector3(c, s, 0.0), Vector3(-s, c, 0.0)))
+        return [angle, X.r.x, X.r.y], (turn, *slides)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanarLocal(Joint):
@@ -106,7 +115,11 @@ class PlanarLocal(Joint):
     position_names, position_units = Planar.position_names, Planar.position_units
     velocity_names, velocity_units = Planar.velocity_names, Planar.velocity_units
     motion_subspace, velocity = Planar.motion_subspace, Planar.velocity
-    random, implicit = Planar.random, Planar.implicit
+    random, implicit, wraps = Planar.random, Planar.implicit, Planar.wraps
+
+    def loop_coordinates(self, X):
+        (angle, x, y), W = Planar().loop_coordinates(X)
+        return [angle, *_turned(-angle, x, y)], W
 
     def transform(self, q):
         E = rz(q[0])

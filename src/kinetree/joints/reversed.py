@@ -67,9 +67,9 @@ class Reversed(SameCoordinates, Joint):
         delta, T = self.joint.implicit(X.inverse())
         return delta, tuple(-(X @ force) for force in T)
 
-    def loop_coordinate(self, X):
-        q, W = self.joint.loop_coordinate(X.inverse())
-        return q, -(X @ W)
+    def loop_coordinates(self, X):
+        q, W = self.joint.loop_coordinates(X.inverse())
+        return q, tuple(-(X @ force) for force in W)
 
     def canonical(self):
         R, joint = self.joint.canonical()

@@ -26,6 +26,7 @@ from kinetree.joints.time_functions import (
 )
 from kinetree.spatial import Columns, IdentityRotation, Matrix3, Motion, Transform, Vector3
 from kinetree.spatial.rotations import ABOUT
+from kinetree.spatial.scalar import arctan2, sincos
 
 
 class Rheonomic(Joint):
@@ -123,6 +124,12 @@ class Instant(Joint):
 
     def implicit(self, X):
         return Fixed().implicit(X @ self.X.inverse())
+
+    def driven_rates(self):
+        return list(self.V), list(self.A)
+
+    def loop_coordinates(self, X):
+        return [], ()
 
 
 class AtTime(SameCoordinates, Joint):
@@ -464,6 +471,26 @@ class PrescribedAt(AtTime):
     def motion_subspace(self, q):
         columns = self.joint.joint.motion_subspace(self._whole(q))
         return tuple(columns[k] for k in self.joint.free)
+
+    def implicit(self, X):
+        """The form of the whole joint, and its prescribed coordinates, next to the values of their functions."""
+        whole = self.joint.joint
+        (delta, T), (q, W) = whole.implicit(X), whole.loop_coordinates(X)
+        errors = [q[k] - x for k, x in self.position.items()]
+        errors = [arctan2(*sincos(x)) if whole.wraps[k] else x for k, x in zip(self.position, errors, strict=True)]
+        return [*delta, *errors], (*T, *(W[k] for k in self.position))
+
+    def driven_rates(self):
+        still = [0.0] * (6 - self.joint.joint.nv)
+        return [*still, *self.rate.values()], [*still, *self.second.values()]
+
+    def loop_coordinates(self, X):
+        q, W = self.joint.joint.loop_coordinates(X)
+        return self.joint._of_free(q), tuple(self.joint._of_free(W))
+
+    @property
+    def wraps(self):
+        return tuple(self.joint._of_free(self.joint.joint.wraps))
 
     def sigma(self, q):
         return self.velocity(q, [0.0] * self.nv)

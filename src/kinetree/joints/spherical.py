@@ -17,6 +17,7 @@ from kinetree.liegroup.so3 import (
 )
 from kinetree.spatial import Force, Motion, Transform, Vector3
 from kinetree.spatial.rotations import (
+    quaternion_from_rotation,
     quaternion_inverse,
     quaternion_normalize,
     quaternion_product,
@@ -88,6 +89,14 @@ class Spherical(Joint):
 
     def implicit(self, X):
         return implicit_point(X)
+
+    def loop_coordinates(self, X):
+        return list(quaternion_from_rotation(X.E)), turns()
+
+
+def turns() -> tuple[Force, ...]:
+    """The moments along the components of the angular velocity in successor coordinates."""
+    return tuple(Force(Vector3.unit(k), Vector3.zero()) for k in range(3))
 
 
 def implicit_point(X: Transform) -> tuple[list, tuple[Force, ...]]:
@@ -189,6 +198,10 @@ class SphereInCylinder(Joint):
         across = (Vector3.unit(0), Vector3.unit(1))
         return [X.r.x, X.r.y], tuple(Force(Vector3.zero(), X.E @ e) for e in across)
 
+    def loop_coordinates(self, X):
+        along = Force(Vector3.zero(), X.E @ Vector3.unit(2))
+        return [X.r.z, *quaternion_from_rotation(X.E)], (along, *turns())
+
 
 FULL_TURN = 2.0 * math.pi
 FAR = 0.75 * FULL_TURN
@@ -259,3 +272,9 @@ class SphericalExponential(Joint):
 
     def implicit(self, X):
         return implicit_point(X)
+
+    def loop_coordinates(self, X):
+        """The rotation vector of at most half a turn."""
+        q, zero = quaternion_log(quaternion_from_rotation(X.E)), Vector3.zero()
+        columns = [right_jacobian_solve(q, Vector3.unit(k)) for k in range(3)]
+        return list(q), tuple(Force(Vector3(*row), zero) for row in zip(*columns, strict=True))

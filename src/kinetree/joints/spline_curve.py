@@ -66,8 +66,8 @@ class SplineCurve(Joint):
     *Source* Sueda, section 2.4.12, eqs. 2.64-2.67 and algorithm 3, after Lee and Terzopoulos (2008).
 
     *Differs* Line 10 of algorithm 3 needs the derivative of the basis function:
-    ``dS = d_i B_i'' + Ad_i (dS + ad(S) d_i B_i')``. No implicit form: the point of the curve next to a pose has no
-    closed form.
+    ``dS = d_i B_i'' + Ad_i (dS + ad(S) d_i B_i')``. As a loop joint it finds the pose of the curve next to a
+    given one by iterations, from q in [0, n].
 
     *Identities* If all neighbors differ by the same twist d, then S = d: circles and helices are exact.
 

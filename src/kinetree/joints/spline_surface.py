@@ -51,8 +51,8 @@ class SplineSurface(Joint):
     *Source* Sueda, section 2.4.13, eqs. 2.68-2.71 and algorithm 4, after Lee and Terzopoulos (2008): the pose is
     ``T(x, y, z) Rx(a) Ry(b) Rz(g)``, translation first.
 
-    *Differs* Any number of control values from 4 x 4 on. No implicit form: the point of the surface next to a pose has
-    no closed form.
+    *Differs* Any number of control values from 4 x 4 on. As a loop joint it finds the pose of the
+    surface next to a given one by iterations.
 
     Examples
     --------

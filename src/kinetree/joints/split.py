@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.errors import JointError
-from kinetree.joints.contract import Joint
+from kinetree.joints.contract import Joint, gradients
+from kinetree.joints.elementary import displacements
 from kinetree.joints.free import Free
-from kinetree.joints.planar import Planar
-from kinetree.joints.spherical import quaternion_rate, turn_between, turned
+from kinetree.joints.planar import Planar, PlanarLocal
+from kinetree.joints.spherical import quaternion_rate, turn_between, turned, turns
 from kinetree.liegroup.so3 import right_jacobian_solve
-from kinetree.spatial import Motion, Transform, Vector3
-from kinetree.spatial.rotations import quaternion_to_rotation, rz
+from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial.rotations import quaternion_from_rotation, quaternion_to_rotation, rz
 
 FIRST = ("translation", "rotation")
 AXES = tuple(Vector3.unit(k) for k in range(3))
@@ -90,7 +91,13 @@ class PlanarSplit(_Split, Joint):
     position_names, position_units = ("angle", "x", "y"), ("rad", "m", "m")
     velocity_names, velocity_units = ("angular velocity", "x rate", "y rate"), ("rad/s", "m/s", "m/s")
     TURNS, SLIDES = AXES[2:], AXES[:2]
-    random, implicit = Planar.random, Planar.implicit
+    random, implicit, wraps = Planar.random, Planar.implicit, Planar.wraps
+
+    def loop_coordinates(self, X):
+        return self._position(X), gradients(self._position, X)
+
+    def _position(self, X) -> list:
+        return (Planar() if self.first == "translation" else PlanarLocal()).loop_coordinates(X)[0]
 
     def _parts(self, q):
         return rz(q[0]), Vector3(q[1], q[2], 0.0)
@@ -137,6 +144,13 @@ class FreeSplit(_Split, Joint):
     neutral, random, normalize, defect, implicit = (
         Free.neutral, Free.random, Free.normalize, Free.defect, Free.implicit,
     )  # fmt: skip
+
+    def loop_coordinates(self, X):
+        r = X.r if self.first == "translation" else X.E @ X.r
+        slides = displacements(X)
+        if self.first == "rotation":
+            slides = tuple(Force(e.cross(r), e) for e in AXES)
+        return [*r, *quaternion_from_rotation(X.E)], (*turns(), *slides)
 
     def _parts(self, q):
         return quaternion_to_rotation(q[3:7]), Vector3(*q[:3])

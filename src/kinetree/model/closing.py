@@ -74,10 +74,14 @@ class Closing:
     def _beyond(self, kin) -> list[float]:
         """The excess of each loop joint with limits over them; zero inside."""
         found = []
-        for name, loop in self._loops:
-            x, margin = float(loop.counted(kin.coordinate(name))), min(INSIDE, 0.5 * (loop.upper - loop.lower))
-            found.append(x - min(max(x, loop.lower + margin), loop.upper - margin))
+        for _, _, x, lower, upper in self._limited(kin):
+            margin, x = min(INSIDE, 0.5 * (upper - lower)), float(x)
+            found.append(x - min(max(x, lower + margin), upper - margin))
         return found
+
+    def _limited(self, kin) -> list[tuple]:
+        """The coordinates of loop joints with limits: name, number, value, lower and upper limit."""
+        return [(name, *each) for name, loop in self._loops for each in loop.counted(kin.loop_position(name))]
 
     def gap(self, q) -> float:
         """The largest error of position [m or rad]."""
@@ -94,8 +98,8 @@ class Closing:
     def _jacobian(self, q) -> np.ndarray:
         kin = Kinematics(self._tree, q.tolist())
         rows = [row for c, numbers in self._constraints for row in self._held(c, numbers, c.rows(kin))]
-        beyond = zip(self._loops, self._beyond(kin), strict=True)
-        rows += [kin.row(name) if excess else {} for (name, _), excess in beyond]
+        beyond = zip(self._limited(kin), self._beyond(kin), strict=True)
+        rows += [kin.coordinate_row(name, n) if excess else {} for (name, n, *_), excess in beyond]
         return dense(rows, self.model.nv)[:, self.free]
 
     def moved(self, q, step) -> np.ndarray:

@@ -63,7 +63,14 @@ def entered_forces(model, forces: Sequence[ForceElement], arrays: Mapping[str, n
 def _check_element(model, force: ForceElement) -> None:
     for joint in force.joints:
         if model.is_loop(joint) and not force.commanded:
-            check_coordinate(named_loops(model)[joint].joint)
+            kind = named_loops(model)[joint].joint
+            check_coordinate(kind)
+            if getattr(force, "coordinate", 0) >= max(kind.nv, 1):
+                raise ModelError(
+                    f"{type(force).__name__} of joint {joint!r}: coordinate is {force.coordinate}, expected less than "
+                    f"its {kind.nv} velocities.",
+                    joint=joint,
+                )
             continue
         if model.is_loop(joint):
             raise ModelError(

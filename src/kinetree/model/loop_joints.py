@@ -16,7 +16,8 @@ from kinetree.joints import Joint
 from kinetree.spatial import Transform
 
 CLOSED = 1e-6  # [m or rad]
-DATA = (*PARAMETERS, "lower", "upper")  # of loop joints of one freedom
+LIMITS = ("lower", "upper")
+DATA = (*PARAMETERS, *LIMITS)  # along the coordinates of a loop joint
 
 
 def named_loops(model) -> dict[str, LoopJoint]:
@@ -56,7 +57,7 @@ def with_forces(loops: Sequence[LoopJoint], forces: Sequence[ForceElement]):
         if not places or getattr(loops[places[0]], coefficient):
             fault = f"has {coefficient} already" if places else "is none of the model's loop joints"
             raise ModelError(f"force element {force.name!r}: {force.joint!r} {fault}", joint=force.joint)
-        loops[places[0]] = dataclasses.replace(loops[places[0]], **force.numbers())
+        loops[places[0]] = dataclasses.replace(loops[places[0]], **dict(force.values))
     return tuple(loops), [force for force in forces if not isinstance(force, LoopForce)]
 
 
@@ -86,7 +87,7 @@ def misfit(loop: LoopJoint, X_P: Transform, X_S: Transform) -> float:
         From the body to the predecessor's and to the successor's frame.
     """
     X = loop.X_S @ X_S @ (loop.X_P @ X_P).inverse()
-    return max((abs(float(x)) for x in loop.joint.implicit(X)[0]), default=0.0)
+    return max((abs(float(x)) for x in loop.joint.at(0.0).implicit(X)[0]), default=0.0)
 
 
 def check_loops(model) -> None:
@@ -107,23 +108,42 @@ def check_loops(model) -> None:
                 loop=name,
             )
         given = [what for what in DATA if getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default]
-        if given and loop.joint.nv != 1:
-            raise ModelError(
-                f"{where} has {', '.join(given)}, which loop joints of one freedom have, and {loop.joint!r} has "
-                f"{loop.joint.nv}; keep it in the tree (kinetree.surgery.retree), or take them away",
-                loop=name,
-            )
         for what in given:
-            x, parameter = getattr(loop, what), PARAMETERS.get(what)
-            least = 0.0 if parameter is not None and not parameter.position else -math.inf
-            if not (x >= least and (parameter is None or math.isfinite(x))):
-                raise ModelError(f"{where}: {what} is {x!r}, expected a finite number, not negative", loop=name)
-        if loop.lower > loop.upper:
-            raise ModelError(f"{where}: lower {loop.lower:g} is above upper {loop.upper:g}; exchange them", loop=name)
+            _check_data(where, name, loop, what)
+        for lower, upper in loop.limits if "lower" in given or "upper" in given else ():
+            if lower > upper:
+                raise ModelError(f"{where}: lower {lower:g} is above upper {upper:g}; exchange them", loop=name)
         if given and loop.has_rows:
             check_coordinate(loop.joint)
 
 
+def _check_data(where: str, name: str, loop: LoopJoint, what: str) -> None:
+    """Raise an error unless a parameter fits the coordinates of its loop joint, and its values are in range."""
+    joint, parameter = loop.joint, PARAMETERS.get(what)
+    expected = joint.nq if parameter is not None and parameter.position else joint.nv
+    values = getattr(loop, what)
+    if isinstance(values, tuple) and len(values) != expected or not expected:
+        raise ModelError(
+            f"{where}: {what} is {values!r}, expected a number for each of its {expected} coordinates: {joint!r}",
+            loop=name,
+        )
+    if parameter is None and joint.nq != joint.nv:
+        raise ModelError(
+            f"{where}: {what} is {values!r}, and {joint!r} has {joint.nq} positions for {joint.nv} velocities, "
+            "expected a joint whose positions are its coordinates: kinetree.joints.SphericalEuler has limits of angles",
+            loop=name,
+        )
+    if joint.time_dependent:
+        raise ModelError(
+            f"{where} has {what}, and {joint!r} depends on time, expected one that does not; give it to another joint",
+            loop=name,
+        )
+    least = 0.0 if parameter is not None and not parameter.position else -math.inf
+    for x in loop.along(what):
+        if not (isinstance(x, (int, float)) and x >= least and (parameter is None or math.isfinite(x))):
+            raise ModelError(f"{where}: {what} is {values!r}, expected a finite number, not negative", loop=name)
+
+
 def check_coordinate(joint: Joint) -> None:
-    """Raise an error unless a joint has a coordinate over the poses of its frames."""
-    joint.loop_coordinate(Transform.identity())
+    """Raise an error unless a joint has coordinates over the poses of its frames."""
+    joint.at(0.0).loop_coordinates(Transform.identity())

@@ -54,7 +54,8 @@ class Link:
     @property
     def only_in_tree(self) -> tuple[str, ...]:
         """Its data that a loop joint cannot have."""
-        possible = (*loop_joints.DATA, *ACTUATOR_LIMITS) if self.joint.nv == 1 else ACTUATOR_LIMITS
+        limits = () if self.joint.nq == self.joint.nv else loop_joints.LIMITS
+        possible = {*loop_joints.DATA, *ACTUATOR_LIMITS} - {*limits}
         return tuple(what for what in self.data if what not in possible)
 
     def as_loop(self) -> LoopJoint:
@@ -67,12 +68,11 @@ class Link:
         """
         if self.only_in_tree:
             raise ModelError(
-                f"joint {self.name!r} closes a loop, and a loop joint has no {', '.join(self.only_in_tree)}"
-                f"{'' if self.joint.nv == 1 else f' for {self.joint.nv} freedoms'}; keep it in the tree "
-                f"(keep=[{self.name!r}]), or take them away",
+                f"joint {self.name!r} closes a loop, and a loop joint {self.joint!r} has no "
+                f"{', '.join(self.only_in_tree)}; keep it in the tree (keep=[{self.name!r}]), or take them away",
                 joint=self.name,
             )
-        data = {what: float(value.ravel()[0]) for what, value in self.data.items() if what in loop_joints.DATA}
+        data = {what: tuple(value.ravel().tolist()) for what, value in self.data.items() if what in loop_joints.DATA}
         return LoopJoint(self.name, self.joint, self.predecessor, self.successor, self.X_P, self.X_S, **data)
 
     def straight(self) -> Link:

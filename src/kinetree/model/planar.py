@@ -369,7 +369,7 @@ def _rows_in_plane(model: Model, loop: PlanarLoopJoint) -> tuple[int, ...]:
     rng, size, error = np.random.default_rng(0), 0.0, 0.0
     for _ in range(_STATES):
         angle, x, y = rng.uniform(-1.0, 1.0, 3).tolist()
-        delta, T = loop.loop.joint.implicit(loop.raised(PlanarTransform.from_angle(angle, Vector2(x, y))))
+        delta, T = loop.loop.joint.at(0.0).implicit(loop.raised(PlanarTransform.from_angle(angle, Vector2(x, y))))
         parts = [(loop.after @ T_n.angular, loop.after @ T_n.linear) for T_n in T]
         size = np.maximum(size, [max(abs(n.z), abs(f.x), abs(f.y)) for n, f in parts])
         error = np.maximum(error, np.abs(delta))

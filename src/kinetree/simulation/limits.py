@@ -169,10 +169,13 @@ def _with_stops_in_loops(model, bare: dict, q0: np.ndarray, M: np.ndarray):
     if not bare:
         return model, []
     kin, w, stopped, found = Kinematics(model, q0.tolist()), 1.0 / STOP_TIME_CONSTANT, {}, []
-    inertias = _closed_inertias(model, kin, M, _dense(model, [kin.row(name) for name in bare]))
-    for (name, loop), inertia in zip(bare.items(), inertias.tolist(), strict=True):
-        stopped[id(loop)] = replace(loop, limit_stiffness=inertia * w**2, limit_damping=2.0 * inertia * w)
-        found.append(f"{name} ({inertia * w**2:.4g})")
+    for name, loop in bare.items():
+        inertia = np.zeros(loop.joint.nv)
+        limited = [n for n, *_ in loop.counted(kin.loop_position(name))]
+        inertia[limited] = _closed_inertias(model, kin, M, _dense(model, [kin.row(name, n) for n in limited]))
+        stiffness, damping = (tuple((inertia * x).tolist()) for x in (w**2, 2.0 * w))
+        stopped[id(loop)] = replace(loop, limit_stiffness=stiffness, limit_damping=damping)
+        found.append(f"{name} ({', '.join(f'{k:.4g}' for k in stiffness if k)})")
     loops = tuple(stopped.get(id(loop), loop) for loop in model.loops)
     note = f"soft stops added at the limits of loop joints, with their stiffness: {', '.join(found)}"
     return model.replace(equipment=replace(model.equipment, loops=loops)), [note]

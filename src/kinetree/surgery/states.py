@@ -312,7 +312,7 @@ def joint_coordinates(joint: Joint, X: Transform, what: str) -> list[float]:
     rng = np.random.default_rng(0)
     start = joint.neutral()
     with suppress(UnsupportedError):
-        start = [joint.loop_coordinate(X)[0]]
+        start = [float(x) for x in joint.loop_coordinates(X)[0]]
     best, least = start, np.inf
     for attempt in range(TRIES):
         q = [float(x) for x in (joint.random(rng) if attempt else start)]

@@ -131,10 +131,9 @@ def _links(model: Model) -> dict[str, Link]:
         links[link.name] = link.straight()
     for name, loop in named_loops(model).items():
         P, S = model.frame(loop.predecessor), model.frame(loop.successor)
-        one = loop.joint.nv == 1
         data = {
-            what: np.array([getattr(loop, what)]) for what in DATA
-            if one and getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default
+            what: np.array(loop.along(what)) for what in DATA
+            if getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default
         }  # fmt: skip
         ends = (model.body_names[P.body], model.body_names[S.body])
         links[name] = Link(name, loop.joint, *ends, loop.X_P @ P.X_FB, loop.X_S @ S.X_FB, data).straight()

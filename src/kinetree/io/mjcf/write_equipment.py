@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from kinetree.constraints.tendon_path import branches
+from kinetree.forces.contract import present
 from kinetree.forces.registry import COEFFICIENTS
 from kinetree.io.mjcf.equipment import LAWS
 from kinetree.io.mjcf.write_joints import UNIFORM, range_attributes
@@ -92,9 +93,9 @@ class EquipmentWriter:
 
     def _loop(self, section, loop) -> None:
         for what in COEFFICIENTS:
-            if getattr(loop, what):
+            if any(map(present, loop.along(what))):
                 self.features.add(f"{what.replace('_', ' ')} of loop joints", repr(loop.name))
-        if np.isfinite(loop.lower) or np.isfinite(loop.upper):
+        if loop.has_limits:
             self.features.add("limits of loop joints", repr(loop.name))
         if type(loop.joint) is Revolute:
             self._hinge(section, loop)

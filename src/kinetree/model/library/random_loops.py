@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.arguments import a_seed, a_size, a_word, checked, choice, names, refuse, whole
 from kinetree.constraints import LoopJoint
-from kinetree.errors import ModelError, UnsupportedError
+from kinetree.errors import ModelError
 from kinetree.joints import Cylindrical, Fixed, Joint, Prismatic, Reversed, Revolute, Spherical, Universal, examples
 from kinetree.model.builder import WORLD, ModelBuilder
 from kinetree.model.equipment import Equipment, Keyframe
@@ -22,6 +22,7 @@ from kinetree.state_kinematics import Kinematics
 REGULAR = 0.02  # least singular value of the unit rows of loops; smaller ones than ROUNDING are redundancy
 ROUNDING = 1e-9
 MOVES = 0.05  # of a unit velocity that obeys the loops, the least part in the joints of each loop
+ITERATED = ("composite", "spline_curve", "spline_surface")  # find their positions by iterations: only on request
 TRIALS = 60  # loop joints for each loop, and mechanisms
 
 
@@ -65,7 +66,7 @@ def random_loops(
     kinds : sequence of str, optional
         Kinds of loop joints to choose from; by default all that the family has.
     family : {"spatial", "planar", "spherical"}
-        "spatial": joints of all kinds, loop joints of every kind with an implicit form; their rows are independent.
+        "spatial": joints of all kinds, loop joints of every kind but those with iterations; their rows are independent.
         "planar": all bodies move parallel to one plane, in three dimensions; "spherical": all turn about one point.
         There most loop joints have redundant rows: three of the five of a hinge.
 
@@ -102,7 +103,8 @@ def random_loops(
     available: dict[str, list[Joint]] = {}
     for joint in pool(rng):
         available.setdefault(_kind(joint), []).append(joint)
-    chosen = available if kinds is None else names("random_loops: kinds", kinds)
+    usual = [kind for kind in available if kind not in ITERATED]
+    chosen = usual if kinds is None else names("random_loops: kinds", kinds)
     if not chosen:
         refuse("random_loops: kinds", kinds, "one kind or more")
     for kind in chosen:
@@ -196,18 +198,7 @@ def _kind(joint: Joint) -> str:
 
 def _spatial_joints(rng) -> Iterator[Joint]:
     """Every joint that can close a loop."""
-    for _, joint in examples(rng):
-        if joint.nv < 6 and _has_implicit_form(joint):
-            yield joint
-
-
-def _has_implicit_form(joint: Joint) -> bool:
-    """Whether a joint can close a loop."""
-    try:
-        joint.implicit(joint.transform(joint.neutral()))
-    except UnsupportedError:
-        return False
-    return True
+    return (joint for _, joint in examples(rng) if joint.nv < 6)
 
 
 def _spatial_tree(bodies: int, rng) -> Model:
