@@ -91,6 +91,8 @@ def _constraints() -> dict[str, tuple]:
         "Coupling": dict(joint="elbow", master="shoulder"),
         "Distance": dict(predecessor="world", successor="lower", length=0.5,
                          at_P=(0.0, 0.1, 0.2), at_S=(0.0, 0.0, 1)),
+        "ExplicitConstraint": dict(gamma=lambda y, ratio: ratio * y, dependent="elbow", independent=("shoulder",),
+                                   parameters=(2.0,)),
         "HardLimits": dict(restitution=0.5, of=("elbow",)),
         "Kinematics": dict(model=kt.models.double_pendulum(), q=[0.1, 0.2], v=[0.0, 0.1]),
         "JointTerm": dict(joint="elbow", coefficient=0.5),

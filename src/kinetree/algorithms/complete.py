@@ -27,7 +27,7 @@ from kinetree.algorithms.loop_inverse_dynamics import shared_with_loops
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
-from kinetree.algorithms.projection import with_given_motions
+from kinetree.algorithms.projection import with_followers, with_given_motions
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
@@ -194,6 +194,7 @@ def step_accelerations(model, q, w, tau, f_ext=None, u=None):
     refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     v, x = w[: model.nv], w[model.nv :]
     q, v = with_given_motions(model, q, v) if model.has_given_motions else (q, v)
+    q, v = with_followers(model, q, v) if model.constraints else (q, v)
     a = forward_dynamics(model, q, v, tau, f_ext, x, u)
     return [*a, *force_state_rates(model, q, v, x, u)] if x else a
 

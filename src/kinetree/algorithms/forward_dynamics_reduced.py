@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.constrained import given_accelerations
-from kinetree.algorithms.couplings import expanded
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIONS
 from kinetree.algorithms.matrices import apply, dot, minus, plus, reflection
@@ -95,7 +94,7 @@ def forward_dynamics_partitioning(model, q, v, tau, f_ext=None):
     """
     space = constrained_space(model, q, v)
     M, f, G = crba(model, q), minus(tau, bias_forces(model, q, v, f_ext)), space.by_column
-    free = [space.columns[m][0][0] for m in space.place]
+    free = list(space.chosen)
     bound = [k for k in range(model.nv) if k not in free]
     h = space.accelerations([0.0] * len(G))
     # Row n: minus the column of H that belongs to the independent velocity n.
@@ -127,7 +126,8 @@ def forward_dynamics_pseudovelocities(model, q, v, tau, f_ext=None):
     Source: Unseren, "Rigid body dynamics and decoupled control architecture for two strongly interacting manipulators"
     (1991), pseudovelocities by a matrix B that completes K; here by reflections of K^T (Kim and Vanderploeg, "QR
     decomposition for state space representation of constrained mechanical dynamic systems", 1986). Needs no choice
-    of velocities, so it holds wherever the rows are independent. Passive joint forces are not included.
+    of velocities, so it holds wherever the rows are independent. Explicit constraints are substituted before. Passive
+    joint forces are not included.
     Identity: equals `forward_dynamics` without passive joint forces.
 
     See Also
@@ -135,7 +135,7 @@ def forward_dynamics_pseudovelocities(model, q, v, tau, f_ext=None):
     forward_dynamics, forward_dynamics_null_space, forward_dynamics_partitioning
     """
     space = constrained_space(model, q, v)
-    n, columns = len(space.columns), [list(row) for row in space.K]
+    n, columns, k = len(space.left), [list(row) for row in space.K], space.remaining(space.k)
     reflections, diagonal = [], []
     for m in range(len(columns)):  # K^T = Q R, by columns
         alpha, reflect = reflection(columns[m][m:])
@@ -145,14 +145,14 @@ def forward_dynamics_pseudovelocities(model, q, v, tau, f_ext=None):
             columns[j] = [*columns[j][:m], *reflect(columns[j][m:])]
     x = []
     for m, alpha in enumerate(diagonal):  # R^T x = k
-        x.append((space.k[m] - dot(columns[m][:m], x)) / alpha)
+        x.append((k[m] - dot(columns[m][:m], x)) / alpha)
 
-    def taken_back(y):
+    def taken_back(y, k=None):
         for m in reversed(range(len(reflections))):
             y = [*y[:m], *reflections[m](y[m:])]
-        return expanded(model, space.columns, y)
+        return space.expanded(y, k)
 
-    a_0 = taken_back([*x, *[0.0] * (n - len(x))])
+    a_0 = taken_back([*x, *[0.0] * (n - len(x))], space.k)
     for k, a_k in space.given.items():
         a_0[k] = a_0[k] + a_k
     basis = [taken_back([1.0 if j == m else 0.0 for j in range(n)]) for m in range(len(x), n)]

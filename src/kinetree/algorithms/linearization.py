@@ -68,7 +68,7 @@ def closed_loops_linearization(model, q, v, tau, f_ext=None, x=None, u=None, *, 
                 model=model.name,
             )
     space = null_space_at(model, q, v, independent)
-    free, G = [space.columns[m][0][0] for m in space.place], space.G
+    free, G = list(space.chosen), space.G
     by_q, by_v, by_tau, *_ = forward_dynamics_derivatives(model, q, v, tau, f_ext, x, u)
     D = velocity_changes(model, q, v, space)
     W = turning(model, q, v, G)
@@ -86,10 +86,10 @@ def velocity_changes(model, q, v, space) -> list:
         return [dot(row.values(), [given[k] for k in row]) for row in rows]
 
     slopes = [[row.get(k, 0.0) for k in range(model.nv)] for row in state_slopes(model, q, v, rates, v)]
-    zero, found = [0.0] * len(space.columns), []
+    still, found = [0.0] * len(space.chosen), []
     for column in space.by_column:
         right = [-dot(row, column) for row in slopes]
-        found.append(space.expanded(space.triangular.solved(zero, space.triangular.turned(right))))
+        found.append(space.solution(still, right))
     return transposed(found) if found else [[] for _ in range(model.nv)]
 
 

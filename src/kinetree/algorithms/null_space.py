@@ -1,8 +1,8 @@
 r"""Velocities that constraints allow, by independent ones: ``v = G y + g`` with ``K G = 0``.
 
-Couplings give velocities from others at constant ratios. Of the rows K of loops the dependent columns are eliminated
-(Featherstone, eq. 8.48-8.51), by rotations of rows, so that no pivots are chosen: G exists wherever the independent
-velocities determine the others.
+Couplings give velocities from others at constant ratios, explicit constraints ``q = gamma(y)`` at those of dgamma/dy,
+by substitution. Of the other rows K of loops the dependent columns are eliminated (Featherstone, eq. 8.48-8.51), by
+rotations of rows, so that no pivots are chosen: G exists wherever the independent velocities determine the others.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from kinetree.algorithms.constrained import equality_rows, given_accelerations
 from kinetree.algorithms.couplings import coupling_columns, expanded, weighted_row
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIONS
-from kinetree.algorithms.matrices import transposed
-from kinetree.algorithms.row_elimination import Triangular
+from kinetree.algorithms.matrices import dot, transposed
+from kinetree.algorithms.row_elimination import Triangular, vanishes
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import SingularityError
 from kinetree.state_kinematics import Kinematics
@@ -38,22 +38,56 @@ class NullSpace:
     numbers, rows : list
         As for `ConstrainedSystem`.
     columns : list
-        Of the couplings; ``place`` are the numbers of the independent ones among them.
+        Of the couplings.
+    chosen : sequence of int
+        The velocity coordinates y.
+    left : list of int
+        The columns that no explicit constraint gives.
+    K : list
+        The rows without those of explicit constraints, over these columns.
     """
 
     def __init__(self, model, kin, independent=None, given=None) -> None:
         self.model, self.given = model, given or {}
-        chosen = model.independent_velocities() if independent is None else independent
+        self.chosen = model.independent_velocities() if independent is None else independent
         self.columns = coupling_columns(model)
         number = {column[0][0]: m for m, column in enumerate(self.columns)}
-        self.place = [number[k] for k in chosen]
         self.numbers, self.rows, self.k = equality_rows(model, kin, self.given)
-        self.K = [[weighted_row(row, column) for column in self.columns] for row in self.rows]
+        self._whole = [[weighted_row(row, column) for column in self.columns] for row in self.rows]
+        self._followers = substitutions(
+            self._whole, [(n, number.get(k)) for n, k in self._explicit_rows(kin) if k not in self.chosen]
+        )
+        gone = dict(self._followers)
+        self.left = [m for m in range(len(self.columns)) if m not in gone.values()]
+        self._others = [n for n in range(len(self.rows)) if n not in gone]
+        self.place = [self.left.index(number[k]) for k in self.chosen]
+        self.K = self._whole
+        if self._followers:
+            units = [self._followed([float(m == j) for j in self.left]) for m in self.left]
+            self.K = [[dot(self._whole[n], unit) for unit in units] for n in self._others]
+
+    def _explicit_rows(self, kin):
+        """The places of rows that give a velocity from others, and which."""
+        place = {n: place for place, n in enumerate(self.numbers)}
+        for c, numbers in self.model.constraint_rows():
+            for n, joint in zip(numbers, c.followers, strict=False):
+                if n in place:
+                    yield place[n], kin.dof(joint)
+
+    def _followed(self, x, k=None) -> list:
+        """All columns from those that are left, where rows of explicit constraints have these right-hand sides."""
+        found = [0.0] * len(self.columns)
+        for m, x_m in zip(self.left, x, strict=True):
+            found[m] = x_m
+        for n, m in self._followers:
+            right = 0.0 if k is None else k[n]
+            found[m] = right - dot(self._whole[n], found)
+        return found
 
     @functools.cached_property
     def triangular(self) -> Triangular:
         """K, triangular in the dependent columns."""
-        found = Triangular(self.K, [m for m in range(len(self.columns)) if m not in self.place])
+        found = Triangular(self.K, [m for m in range(len(self.left)) if m not in self.place])
         if found.free or found.rest:
             raise SingularityError("the independent velocities do not determine the others")
         return found
@@ -61,15 +95,24 @@ class NullSpace:
     @functools.cached_property
     def by_column(self) -> list:
         """The columns of G."""
-        rest, found = [0.0] * len(self.rows), []
-        for m in self.place:
-            y = [1.0 if n == m else 0.0 for n in range(len(self.columns))]
-            found.append(self.expanded(self.triangular.solved(y, rest)))
-        return found
+        return [self.solution([float(n == m) for n in self.place]) for m in self.place]
 
-    def expanded(self, x) -> list:
-        """All velocities from those of the columns."""
-        return expanded(self.model, self.columns, x)
+    def expanded(self, x, k=None) -> list:
+        """All velocities from those of the columns that are left, for right-hand sides of all rows."""
+        return expanded(self.model, self.columns, self._followed(x, k))
+
+    def remaining(self, k) -> list:
+        """Right-hand sides of the rows K from those of all rows."""
+        constant = self._followed([0.0] * len(self.left), k)
+        return [k[n] - dot(self._whole[n], constant) for n in self._others]
+
+    def solution(self, y, k=None) -> list:
+        """All velocities with these independent ones, for right-hand sides of all rows, by default zero."""
+        x, rest = [0.0] * len(self.left), [0.0] * len(self.K)
+        for m, y_m in zip(self.place, y, strict=True):
+            x[m] = y_m
+        right = rest if k is None else self.triangular.turned(self.remaining(k))
+        return self.expanded(self.triangular.solved(x, right), k)
 
     @property
     def G(self) -> list:
@@ -78,13 +121,27 @@ class NullSpace:
 
     def accelerations(self, y) -> list:
         """All accelerations with these of the independent velocities."""
-        x = [0.0] * len(self.columns)
-        for m, y_m in zip(self.place, y, strict=True):
-            x[m] = y_m
-        a = self.expanded(self.triangular.solved(x, self.triangular.turned(self.k)))
+        a = self.solution(y, self.k)
         for k, a_k in self.given.items():
             a[k] = a[k] + a_k
         return a
+
+
+def substitutions(K, entries) -> list:
+    """Of entries (row, column) that are 1 those which can be solved for one after another, in this order."""
+    left, found = [(n, m) for n, m in entries if m is not None and is_one(K[n][m])], []
+    while left:
+        columns = {m for _, m in left}
+        ready = [(n, m) for n, m in left if all(vanishes(K[n][j]) for j in columns - {m})]
+        if not ready:
+            break
+        found += ready
+        left = [each for each in left if each not in ready]
+    return found
+
+
+def is_one(x) -> bool:
+    return isinstance(x, float) and x == 1.0
 
 
 def null_space_at(model, q, v=None, independent=None) -> NullSpace:

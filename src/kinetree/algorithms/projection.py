@@ -15,6 +15,7 @@ from kinetree.algorithms.constrained import constrained_system, given_rates, rem
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import apply_couplings, integrate
 from kinetree.algorithms.spec import algorithm
+from kinetree.constraints.explicit_constraint import in_order
 from kinetree.state_kinematics import Kinematics
 
 NEWTON = 3  # steps with new factors of the public calls: a gap e becomes about e^8
@@ -48,6 +49,9 @@ def closed(model, q, v, iterations=1):
     q, v = with_given_motions(model, q, v) if model.has_given_motions else (q, v)
     if not iterations or not is_projected(model):
         return q, v
+    q, v = with_followers(model, q, v)
+    if len(following(model)) == len(remaining_rows(model)):
+        return q, v
     system = system_at(model, q)
     q = projected_position(model, q, iterations, system)
     for _ in range(max(1, iterations - 1)):
@@ -68,6 +72,27 @@ def with_given_motions(model, q, v):
     for k, (rate, _) in rates.items():
         v[k] = rate
     return apply_couplings(model, integrate(model, q, dv), v)
+
+
+def with_followers(model, q, v):
+    """The state in which joints of explicit constraints follow the others: ``q = gamma(y)``, ``v = G y``."""
+    for c in following(model):
+        q, v = list(q), list(v)
+        for joint, (x, rate) in zip(c.followers, c.followed(Kinematics(model, q, v)), strict=True):
+            q[model.q_index(joint).start], v[model.v_index(joint).start] = x, rate
+        q, v = apply_couplings(model, q, v) if model.couplings else (q, v)
+    return q, v
+
+
+def following(model) -> list:
+    """Explicit constraints in order, without those of joints that are locked, prescribed or stabilized."""
+    kin = Kinematics(model, ())
+    given = {k for c in model.constraints for k in c.velocity_map(kin)}
+    return [
+        c
+        for place, c in in_order(model.constraints)
+        if model.stabilization(place) is None and given.isdisjoint(map(kin.dof, c.followers))
+    ]
 
 
 def has_loops(model) -> bool:

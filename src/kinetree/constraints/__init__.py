@@ -3,6 +3,7 @@
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling
 from kinetree.constraints.distance import Distance
+from kinetree.constraints.explicit_constraint import ExplicitConstraint
 from kinetree.constraints.guided_point import PointOnCurve, PointOnSurface
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
 from kinetree.constraints.linear_coupling import LinearCoupling
@@ -20,8 +21,8 @@ from kinetree.constraints.velocity_constraint import VelocityConstraint
 from kinetree.state_kinematics import Kinematics
 
 __all__ = [
-    "CONSTRAINTS", "Constraint", "Coupling", "Distance", "HardLimits", "JointTerm", "Kinematics", "KnifeEdge",
-    "LinearCoupling", "Lock", "LoopJoint", "Parametric", "PointOnCurve", "PointOnSurface", "PolynomialCoupling",
-    "PositionConstraint", "PrescribedMotion", "Pulley", "RollingBall", "RollingDisk", "RollingWheel",
-    "StickingFriction", "TendonLength", "VelocityConstraint", "ViaPoint", "register",
+    "CONSTRAINTS", "Constraint", "Coupling", "Distance", "ExplicitConstraint", "HardLimits", "JointTerm",
+    "Kinematics", "KnifeEdge", "LinearCoupling", "Lock", "LoopJoint", "Parametric", "PointOnCurve",
+    "PointOnSurface", "PolynomialCoupling", "PositionConstraint", "PrescribedMotion", "Pulley", "RollingBall",
+    "RollingDisk", "RollingWheel", "StickingFriction", "TendonLength", "VelocityConstraint", "ViaPoint", "register",
 ]  # fmt: skip

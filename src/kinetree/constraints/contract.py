@@ -41,6 +41,9 @@ class Constraint:
         The fields that hold names of joints and of frames, or tuples of such.
     number_fields : tuple of str
         The fields that are run-time inputs of kernels; the others are baked into compiled code.
+    followers : tuple of str
+        Joints of one freedom whose positions it gives as functions of those of others: the first rows, one for each,
+        have entry 1 at these joints. Explicit steps set them by ``followed``.
     replaces : str
         Of box rows, the parameter of joint forces whose law they take over.
     verb : str
@@ -83,6 +86,7 @@ class Constraint:
     joint_fields: tuple[str, ...] = ("joint",)
     frame_fields: tuple[str, ...] = ()
     number_fields: tuple[str, ...] = ()
+    followers: tuple[str, ...] = ()
     replaces: str = ""
     verb: str = "constrained"
 
@@ -151,6 +155,10 @@ class Constraint:
     def landed(self, model, q, q_next) -> dict[int, object]:
         """Of box rows, positions after a step that are set exactly to a limit, by entry of q."""
         return {}
+
+    def followed(self, kin) -> Sequence[tuple]:
+        """Positions and velocities of the ``followers`` from those of the others."""
+        return ()
 
     def given_rates(self, kin) -> dict[int, tuple]:
         """``(g, dg/dt)`` of dependent velocities that move by themselves; {} if none do."""

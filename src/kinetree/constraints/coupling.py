@@ -11,14 +11,14 @@ from kinetree.constraints.contract import Constraint
 from kinetree.errors import CouplingError
 
 
-def check_single(constraint: Constraint, model) -> None:
-    """Joints that are coupled have one freedom.
+def check_single(constraint: Constraint, model, joints: Sequence[str] | None = None) -> None:
+    """Joints that are coupled, all of a constraint by default, have one freedom.
 
     Raises
     ------
     CouplingError
     """
-    for name in constraint.joints:
+    for name in constraint.joints if joints is None else joints:
         joint = model.joints[model.joint(name)]
         if joint.nq != 1 or joint.nv != 1:
             raise CouplingError(

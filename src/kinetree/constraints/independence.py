@@ -5,8 +5,11 @@ Both are properties of the rank of parts of K at several closed positions, found
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from kinetree.constraints.explicit_constraint import in_order
 from kinetree.constraints.redundancy import kept_equalities
 from kinetree.errors import ConstraintError
 from kinetree.state_kinematics import Kinematics
@@ -49,7 +52,7 @@ def _least(K) -> float:
 
 def check_independent(model, chosen: tuple[int, ...]) -> None:
     """Raise ConstraintError unless these velocity coordinates determine all others at generic positions."""
-    columns, K = sampled_rows(model)
+    columns, K = sampled_rows(model, chosen)
     labels = ", ".join(model.velocity_labels[k] for k in chosen)
     for k in chosen:
         if k not in columns:
@@ -78,8 +81,10 @@ def lacking_motors(model, unactuated) -> int:
     return len(free) - _rank(K[:, :, free])
 
 
-def sampled_rows(model) -> tuple[list[int], np.ndarray]:
+def sampled_rows(model, chosen: Sequence[int] = ()) -> tuple[list[int], np.ndarray]:
     """The coordinates that are not eliminated, and the kept rows K over them at closed positions.
+
+    Explicit constraints eliminate the joints that they give, without those of the chosen coordinates.
 
     Returns
     -------
@@ -90,15 +95,30 @@ def sampled_rows(model) -> tuple[list[int], np.ndarray]:
     kin = Kinematics(model, ())
     maps = {k: pairs for c in model.constraints for k, pairs in c.velocity_map(kin).items()}
     columns = [k for k in range(model.nv) if k not in maps]
-    if not model.loop_rows().coordinates:
+    kept = list(model.loop_rows().coordinates)
+    if not kept:
         return columns, np.zeros((1, 0, len(columns)))
     _, K = kept_equalities(model, eliminated=False)
     for k, pairs in maps.items():
         for m, ratio in pairs:
             K[:, :, m] += ratio * K[:, :, k]
+    K, columns = _substituted(model, K, kept, columns, chosen)
     K = K[:, :, columns]
     size = np.abs(K).max(axis=(0, 2))
     return columns, K / np.where(size > 0.0, size, 1.0)[None, :, None]
+
+
+def _substituted(model, K, kept, columns, chosen):
+    """Rows without those of explicit constraints, and the columns that are left."""
+    kin, rows, numbers = Kinematics(model, ()), {}, model.constraint_rows()
+    for place, c in in_order(model.constraints):
+        for n, joint in zip(numbers[place][1], c.followers, strict=False):
+            if n in kept and (k := kin.dof(joint)) in columns and k not in chosen:
+                rows[kept.index(n)] = k
+    for n, k in reversed(rows.items()):
+        K = K - K[:, :, k][:, :, None] * K[:, n][:, None]
+    others = [n for n in range(len(kept)) if n not in rows]
+    return K[:, others], [k for k in columns if k not in rows.values()]
 
 
 def _rank(K) -> int:

@@ -349,8 +349,9 @@ def _positions(model, columns: set[int]) -> list[int]:
 def _equations(model, constraints, q):
     """Errors of position (samples, rows), zero where there are none; rows (samples, rows, nv); their coordinates."""
     kin, count = Kinematics(model, list(q.T)), len(q)
-    rows = [row for c in constraints for row in c.rows(kin)]
-    errors = [x for c in constraints for x in c.residual(kin) or [0.0] * c.count(model)]
+    with np.errstate(invalid="ignore", divide="ignore"):  # a user's function may have a smaller domain
+        rows = [row for c in constraints for row in c.rows(kin)]
+        errors = [x for c in constraints for x in c.residual(kin) or [0.0] * c.count(model)]
     G = np.zeros((count, len(rows), model.nv))
     for n, row in enumerate(rows):
         for k, x in row.items():

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling, resolved
 from kinetree.constraints.distance import Distance
+from kinetree.constraints.explicit_constraint import ExplicitConstraint, in_order
 from kinetree.constraints.guided_point import PointOnCurve, PointOnSurface
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
 from kinetree.constraints.linear_coupling import LinearCoupling
@@ -42,8 +43,9 @@ def register(cls: type[Constraint]) -> type[Constraint]:
 
 
 for _cls in (
-    Coupling, LinearCoupling, PolynomialCoupling, Lock, PrescribedMotion, HardLimits, StickingFriction, LoopJoint,
-    Distance, TendonLength, PointOnCurve, PointOnSurface, KnifeEdge, RollingWheel, RollingDisk, RollingBall,
+    Coupling, LinearCoupling, PolynomialCoupling, ExplicitConstraint, Lock, PrescribedMotion, HardLimits,
+    StickingFriction, LoopJoint, Distance, TendonLength, PointOnCurve, PointOnSurface, KnifeEdge, RollingWheel,
+    RollingDisk, RollingBall,
 ):  # fmt: skip
     register(_cls)
 
@@ -82,6 +84,7 @@ def checked_constraints(model, constraints: Sequence[Constraint]) -> tuple[Const
         seen.add(getattr(c, "name", ""))
     constraints = [c.simplified() for c in constraints]
     _refuse_twice(model, constraints)
+    in_order(constraints)
     couplings = resolved([c for c in constraints if isinstance(c, Coupling)])
     return (*couplings, *(c for c in constraints if not isinstance(c, Coupling)))
 

@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.null_space import closed_acceleration
 from kinetree.algorithms.spec import sized
 from kinetree.compiler.fused import flattened
@@ -34,7 +35,7 @@ def states_of(model, declared, names, count: int, seed: int = 0) -> list[list[np
     states = []
     for _ in range(count):
         state, q, v = [], None, None
-        if any(c.frames for c in model.constraints):
+        if remaining_rows(model):
             q, v = closed_state(model, rng)
         for name, shape in zip(names, declared, strict=True):
             sizes = sized(shape, model)
