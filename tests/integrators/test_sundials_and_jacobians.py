@@ -10,6 +10,7 @@ import pytest
 import kinetree as kt
 from kinetree.integrators import System
 from kinetree.integrators.state_jacobian import StateJacobian
+from tests.forces.user_elements import Thruster
 from tests.simulation.test_orders import start, tree
 from tests.simulation.test_rollout import walker
 
@@ -27,6 +28,26 @@ def test_sundials_meets_dop853(method):
     found = kt.simulate(model, q0, v0, integrator=kt.integrators.Adaptive(method, rtol=1e-9, atol=1e-9), **settings)
     assert np.abs(kt.difference(model, exact.q, found.q)).max() < 1e-6
     assert found.v == pytest.approx(exact.v, abs=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_loops_couplings_motions_and_internal_states(method):
+    """By the rates of closed states: dop853 to 1e-6, loops closed to rounding."""
+    pytest.importorskip("sksundae")
+    bar, arm = kt.models.four_bar(), kt.load("arm7").without_limits().replace(dry_friction=0.0)
+    swing = kt.constraints.PrescribedMotion("elbow", kt.joints.Sinusoid(0.4, 5.0, offset=0.3))
+    jet = Thruster("jet", "coupler", 0.0, 0.1, 0.0)
+    swinging = kt.models.double_pendulum().with_constraints(swing)
+    for model, q0 in ((bar.with_forces(jet), None), (arm, [*[0.1] * 7, 0.0, 0.0]), (swinging, [0.5, 0.0])):
+        settings = {"duration": 0.2, "dt": 0.05}
+        if model.nu:
+            settings["inputs"] = kt.Inputs(control=[5.0])
+        exact = kt.simulate(model, q0, integrator=kt.integrators.Adaptive(rtol=1e-11, atol=1e-11), **settings)
+        found = kt.simulate(model, q0, integrator=kt.integrators.Adaptive(method, 1e-9, 1e-9), **settings)
+        for name in ("q", "v", "x"):
+            assert getattr(found, name) == pytest.approx(getattr(exact, name), abs=1e-6)
+        if model.loops:
+            assert np.abs(kt.closed_loops.error(model, found.q)).max() < 1e-14
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -186,7 +186,7 @@ def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
     return force, f_ext, diagonal, added
 
 
-def step_accelerations(model, q, w, tau, f_ext=None, u=None):
+def step_accelerations(model, q, w, tau, f_ext=None, u=None, *, multipliers=False):
     """The rate of ``w = (v, x)`` for steps: `forward_dynamics` and x', prescribed coordinates where they have to be.
 
     So other coordinates move as in a model that has no such freedoms, whatever the points at which a method looks.
@@ -195,8 +195,10 @@ def step_accelerations(model, q, w, tau, f_ext=None, u=None):
     v, x = w[: model.nv], w[model.nv :]
     q, v = with_given_motions(model, q, v) if model.has_given_motions else (q, v)
     q, v = with_followers(model, q, v) if model.constraints else (q, v)
-    a = forward_dynamics(model, q, v, tau, f_ext, x, u)
-    return [*a, *force_state_rates(model, q, v, x, u)] if x else a
+    a = forward_dynamics(model, q, v, tau, f_ext, x, u, multipliers=multipliers)
+    a, *lam = a if multipliers else (a,)
+    a = [*a, *force_state_rates(model, q, v, x, u)] if x else a
+    return (a, *lam) if multipliers else a
 
 
 def stepped_constraints(model) -> list:

@@ -259,8 +259,11 @@ def force_state_rates(model, q, v, x=None, u=None):
     return found
 
 
-def implicit_state_changes(model, q, v, x, u, dt) -> list:
-    """``(1 - dt J)^-1 dt x'`` with ``J = dx'/dx`` element by element: linearly implicit Euler, stable for any lag."""
+def implicit_state_changes(model, q, v, x, u, dt, known=None) -> list:
+    """``(1 - dt J)^-1 dt x'`` with ``J = dx'/dx`` element by element: linearly implicit Euler, stable for any lag.
+
+    ``known`` are rates that are subtracted from x': then it is Newton's step of ``x' = known`` where x moves by dt.
+    """
     kin, found = Kinematics(model, q, v), []
     for element, x_e, u_e in model.with_internal(x, u):
         if element.commanded or not x_e:
@@ -268,6 +271,8 @@ def implicit_state_changes(model, q, v, x, u, dt) -> list:
             continue
         law = differentiated(element, x_e, u_e)
         rates = law.leaves.outer(law.rates, kin)
+        if known is not None:
+            rates = [r - k for r, k in zip(rates, known[len(found) :], strict=False)]
         slopes = [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in law.rate_slopes]
         n = len(rates)
         A = [[float(r == c) - dt * slopes[r].get(c, 0.0) for c in range(n)] + [dt * rates[r]] for r in range(n)]
@@ -356,15 +361,25 @@ def _row(law: Law, kin: Kinematics, row) -> dict[int, object]:
     return found
 
 
-def exact_slopes(model, q, v, x=None, u=None):
-    """``-df/dq`` along the manifold and ``-df/dv`` of the elements: (K, D), K not symmetric in general."""
-    nx = None if x is None else len(x)
+def exact_slopes(model, q, v, x=None, u=None, lag=None):
+    """``-df/dq`` along the manifold and ``-df/dv`` of the elements: (K, D), K not symmetric in general.
+
+    With ``lag`` [s] internal states follow q and v, as an implicit step of that length has them:
+    ``dx = (1 - lag J)^-1 lag (dx'/dq dq + dx'/dv dv)``.
+    """
+    nx, nu = (0 if values is None else len(values) for values in (x, u))
+    follows = bool(nx) and lag is not None
+    given = [*(x or ()), *(u or ()), *((*force_state_rates(model, q, v, x, u), lag) if follows else ())]
 
     def forces(inner, q, v, given):
-        return element_forces(inner, q, v, None if x is None else given[:nx], None if u is None else given[nx or 0 :])
+        x_in, u_in = (None if x is None else given[:nx]), (None if u is None else given[nx : nx + nu])
+        if follows:
+            changes = implicit_state_changes(inner, q, v, x_in, u_in, given[-1], given[nx + nu :])
+            x_in = [x_k + dx for x_k, dx in zip(x_in, changes, strict=True)]
+        return element_forces(inner, q, v, x_in, u_in)
 
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for k, row in enumerate(state_slopes(model, q, v, forces, [*(x or ()), *(u or ())])):
+    for k, row in enumerate(state_slopes(model, q, v, forces, given)):
         for d, slope in row.items():
             (K if d < model.nv else D)[k][d % model.nv] = -slope
     return K, D

@@ -95,9 +95,7 @@ def pose_error(model, q, v, R_d, p_d, V_d, A_d, frame, axes):
     symbols={"tau": "Joint forces to apply [N m or N]."},
     raises="UnsupportedError",
 )
-def cartesian_impedance(
-    model, q, v, R_d, p_d, V_d, frame_stiffness, frame_damping, *, frame, axes, actuated=None
-):
+def cartesian_impedance(model, q, v, R_d, p_d, V_d, frame_stiffness, frame_damping, *, frame, axes, actuated=None):
     r"""Joint forces that give a frame a stiffness and a damping about a pose, and hold the weight.
 
     .. math:: \tau = J^T (B^T K e + D (V_r - V)) + \mathrm{ID}(q, 0, 0)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.manifold import may_change_chart
 from kinetree.errors import NonFiniteError, UnsupportedError
 from kinetree.integrators.state_jacobian import StateJacobian
@@ -73,7 +72,7 @@ def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
         problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
         return _solution(problem.solve(y, times, options), times, system, normalize, problem.evaluations)
     # Otherwise by differences.
-    exact = method in IMPLICIT_METHODS and not (system.model.nx or system.model.nu or system.has_loops)
+    exact = method in IMPLICIT_METHODS and not (system.model.nx or system.has_loops)
     implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if exact else {}
     settings = {"rtol": options.rtol, "atol": options.atol, "max_step": options.longest, "events": events} | implicit
     rows, evaluations = [], 0
@@ -159,14 +158,8 @@ class _TrialJacobian:
 
 
 def _refuse(system, method: str) -> None:
-    """Raise an error where a joint may change its chart, since SUNDIALS cannot restart there, and for loops in IDA."""
+    """Raise an error where a joint may change its chart, since SUNDIALS cannot restart there."""
     model = system.model
-    if method == "IDA" and system.has_loops:
-        raise UnsupportedError(
-            f"simulate: IDA solves the equations of trees, and model {model.name!r} has the "
-            f"{remaining_rows(model)[0]}; take kt.integrators.Adaptive('CVODE') or 'Radau'.",
-            method=method,
-        )
     names = [model.joint_name(i) for i in model.outward() if may_change_chart(model, i)]
     if names:
         raise UnsupportedError(

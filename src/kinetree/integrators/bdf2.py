@@ -36,11 +36,11 @@ class BDF2:
     name = "bdf2"
     algorithm = None  # a step needs the one before
     order = 2
-    keeps_loops = True
+    keeps_loops = internal_states = True
 
     def __init__(self, system) -> None:
         self._newton, self._memory = Newton(system, self.name), Memory()
-        self._rest, self._end_time = np.zeros(system.model.nv), system.end_time
+        self._rest, self._end_time, self._nv = np.zeros(system.model.nw), system.end_time, system.model.nv
         self.multipliers = None  # in models with loops, those at both ends of the last step
         self.reset, self.get_state, self.set_state = self._memory.clear, self._memory.get_state, self._memory.set_state
 
@@ -54,12 +54,12 @@ class BDF2:
             w = h / h_before
             e, b = w * w / (1.0 + 2.0 * w), (1.0 + w) / (1.0 + 2.0 * w)
             w0, ahead = v + e * (v - v_before), e * xi_before
-        w1, end = b * h, t + h
-        x0 = ahead + w1 * w0
+        w1, end, nv = b * h, t + h, self._nv
+        x0 = ahead + w1 * w0[:nv]
         self._newton.multipliers = before
         a = self._newton.solve(end, q, x0, w0, a, tau(end), w1 * w1, w1, f_ext(end))
         self.multipliers = self._newton.multipliers if past is None else before, self._newton.multipliers
-        xi, v_next = x0 + (w1 * w1) * a, w0 + w1 * a
+        xi, v_next = x0 + (w1 * w1) * a[:nv], w0 + w1 * a
         q_next, v_regular = self._newton.end(q, xi, v_next, *self._end_time(end))
         if self._newton.in_same_charts(v_next, v_regular):
             self._memory.keep(end, q_next, v_regular, (v, xi, h, a, self._newton.multipliers))

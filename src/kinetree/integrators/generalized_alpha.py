@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.errors import SimulationError
+from kinetree.integrators.kernels import RATE, RATE_AND_MULTIPLIERS
 from kinetree.integrators.memory import Memory
 from kinetree.integrators.newton import Newton
 
@@ -65,7 +65,7 @@ class AlphaCoefficients:
         return h * h * self.beta * fraction, h * self.gamma * fraction
 
     def predicted(self, h: float, v, a, v_dot):
-        """``(x0, w0)``: step and velocity but for the part of dv/dt at the end."""
+        """``(x0, w0)``: step and velocity but for the part of dv/dt at the end; internal states follow velocities."""
         known = (self.alpha_f * v_dot - self.alpha_m * a) / (1.0 - self.alpha_m)
         x0 = h * v + (h * h) * ((0.5 - self.beta) * a + self.beta * known)
         return x0, v + h * ((1.0 - self.gamma) * a + self.gamma * known)
@@ -120,7 +120,7 @@ class GeneralizedAlpha:
     name = "generalized_alpha"
     algorithm = None  # a step needs the accelerations of the one before
     order = 2
-    keeps_loops = True
+    keeps_loops = internal_states = True
 
     def __post_init__(self) -> None:
         AlphaCoefficients(self.rho)
@@ -148,9 +148,8 @@ class GeneralizedAlphaStep:
     def __init__(self, system, coefficients: AlphaCoefficients) -> None:
         self._system, self.coefficients = system, coefficients
         self._newton, self._memory = Newton(system, self.name), Memory()
-        forward_dynamics = ALGORITHMS["forward_dynamics"]
-        spec = forward_dynamics.variants["multipliers"] if self._newton.has_rows else forward_dynamics
-        self._dynamics = system.function(spec, checks=False)
+        spec = RATE_AND_MULTIPLIERS if self._newton.has_rows else RATE
+        self._dynamics, self._nv = system.function(spec, checks=False), system.model.nv
         self.multipliers = None  # in models with loops, those at both ends of the last step
         self.reset, self.get_state, self.set_state = self._memory.clear, self._memory.get_state, self._memory.set_state
 
@@ -158,11 +157,12 @@ class GeneralizedAlphaStep:
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         past, c, newton = self._memory.at(t, h, q, v), self.coefficients, self._newton
         a, v_dot, before = past or self._begun(h, q, v, (tau(t), *f_ext(t)))
+        nv = self._nv
         newton.multipliers = before
         (x0, w0), (x1, w1), end = c.predicted(h, v, a, v_dot), c.weights(h), t + h
-        v_dot_next = newton.solve(end, q, x0, w0, v_dot, tau(end), x1, w1, f_ext(end))
+        v_dot_next = newton.solve(end, q, x0[:nv], w0, v_dot, tau(end), x1, w1, f_ext(end))
         v_next = w0 + w1 * v_dot_next
-        q_next, v_regular = newton.end(q, x0 + x1 * v_dot_next, v_next, *self._system.end_time(end))
+        q_next, v_regular = newton.end(q, (x0 + x1 * v_dot_next)[:nv], v_next, *self._system.end_time(end))
         self.multipliers = before, newton.multipliers
         if newton.in_same_charts(v_next, v_regular):
             kept = c.accelerations(a, v_dot, v_dot_next), v_dot_next, newton.multipliers
@@ -179,7 +179,8 @@ class GeneralizedAlphaStep:
         v_dot, lam = self._dynamics(q, v, *forces)
         move = self._system.function("integrate", checks=False)
         ahead, behind = (
-            self._dynamics(move(q, s * v + (0.5 * s * s) * v_dot), v + s * v_dot, *forces)[0] for s in (PROBE, -PROBE)
+            self._dynamics(move(q, (s * v + (0.5 * s * s) * v_dot)[: self._nv]), v + s * v_dot, *forces)[0]
+            for s in (PROBE, -PROBE)
         )
         c = self.coefficients
         return v_dot + (c.alpha_m - c.alpha_f) * h * (ahead - behind) / (2.0 * PROBE), v_dot, lam

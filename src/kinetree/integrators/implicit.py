@@ -19,7 +19,7 @@ from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
 from kinetree.algorithms.constrained import equality_rows, given_accelerations
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted, weighted_row
 from kinetree.algorithms.derivatives import rnea_derivatives
-from kinetree.algorithms.force_elements import exact_slopes
+from kinetree.algorithms.force_elements import exact_slopes, implicit_state_changes
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.matrices import dot
 from kinetree.algorithms.passive import joint_forces as elements
@@ -27,7 +27,7 @@ from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.projection import has_loops, with_given_motions
 from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.shared_results import joint_forces
-from kinetree.integrators.kernels import finished, part
+from kinetree.integrators.kernels import END, FORCES, finished, part
 from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 from kinetree.state_kinematics import Kinematics
@@ -38,7 +38,7 @@ REST = 1e-3  # [rad/s or m/s] changes of velocity are relative to this speed whe
 # Slopes of the forces ------------------------------------------------------------------------------------------------
 
 
-def passive_slopes(model, q, v, stuck=None):
+def passive_slopes(model, q, v, stuck=None, x=None, u=None, lag=None):
     """Stiffness and damping of passive joint forces: ``K = d force / dq`` along the manifold, ``D = - d force / dv``.
 
     Parameters
@@ -47,6 +47,10 @@ def passive_slopes(model, q, v, stuck=None):
     q, v : sequence of scalars
     stuck : list, optional
         1 for velocities that are assumed to be below v_s, as `reversals` returns them; else 0.
+    x, u : sequence of scalars, optional
+        Internal states and inputs of force elements.
+    lag : scalar, optional
+        Length of an implicit step [s] in which internal states follow q and v.
 
     Returns
     -------
@@ -66,26 +70,26 @@ def passive_slopes(model, q, v, stuck=None):
                 slope = slope + stuck[k] * (resting - slope)
             D[k][k] = D[k][k] + slope
     if model.laws:
-        K_elements, D_elements = exact_slopes(model, q, v)
+        K_elements, D_elements = exact_slopes(model, q, v, x, u, lag)
         K = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(K, K_elements, strict=True)]
         D = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(D, D_elements, strict=True)]
     return K, D
 
 
-def force_slopes(model, q, v, a, f_ext=None):
+def force_slopes(model, q, v, a, f_ext=None, x=None, u=None, lag=None):
     """``(dr_dq, dr_dv, M)`` of the complete inverse dynamics ``r(q, v, a)``, couplings aside."""
     dq, dv, M = rnea_derivatives(model, q, v, a, f_ext)
-    K, D = passive_slopes(model, q, v)
+    K, D = passive_slopes(model, q, v, None, x, u, lag)
     dq = [[x - k for x, k in zip(row, K_row, strict=True)] for row, K_row in zip(dq, K, strict=True)]
     dv = [[x + d for x, d in zip(row, D_row, strict=True)] for row, D_row in zip(dv, D, strict=True)]
     return dq, dv, M
 
 
-def residual(model, q, v, a, tau, f_ext=None):
+def residual(model, q, v, a, tau, f_ext=None, x=None, u=None):
     """``ID(q, v, a) - tau`` with the joints' passive forces, couplings aside."""
     arrays = {"q": q, "v": v, "a": a} | ({} if f_ext is None else {"f_ext": f_ext})
     forces = joint_forces(model, arrays, ())  # whose passes the derivatives share
-    passive = passive_joint_forces(model, q, v)
+    passive = passive_joint_forces(model, q, v, x, u)
     return [f - p - t for f, p, t in zip(forces, passive, tau, strict=True)]
 
 
@@ -208,10 +212,16 @@ class Reduced:
 
 
 def stage(model, q, x0, w0, a, x1, w1):
-    """Step, position and velocity to which the accelerations lead, prescribed coordinates where they have to be."""
-    xi = [x + x1 * a_k for x, a_k in zip(x0, a, strict=True)]
+    """Step, position and velocity to which the accelerations lead, prescribed coordinates where they have to be.
+
+    Internal states of force elements follow the velocities, and their rates the accelerations.
+    """
+    xi = [x + x1 * a_k for x, a_k in zip(x0, a, strict=False)]
     Q, w = integrate(model, q, xi), [w + w1 * a_k for w, a_k in zip(w0, a, strict=True)]
-    return xi, *(with_given_motions(model, Q, w) if model.has_given_motions else (Q, w))
+    if not model.has_given_motions:
+        return xi, Q, w
+    Q, v = with_given_motions(model, Q, w[: model.nv])
+    return xi, Q, [*v, *w[model.nv :]]
 
 
 def with_given_accelerations(model, a) -> list:
@@ -220,19 +230,35 @@ def with_given_accelerations(model, a) -> list:
     return [given.get(k, a_k) for k, a_k in enumerate(a)]
 
 
+def with_internal_rates(model, Q, w, a, w1, u=None):
+    """``(w, a)`` after a correction of the rates of internal states, ``x' = f(x)`` at the stage; and its size.
+
+    With the slopes of forces by `passive_slopes`, in which x follows, the corrections of x and of the accelerations
+    are Newton's step of both together.
+    """
+    nv = model.nv
+    if not model.nx:
+        return w, a, 0.0
+    x, rates = w[nv:], a[nv:]
+    changes = implicit_state_changes(model, Q, w[:nv], x, u, w1, rates)
+    w = [*w[:nv], *(x_k + dx for x_k, dx in zip(x, changes, strict=True))]
+    a = [*a[:nv], *(r + dx / w1 for r, dx in zip(rates, changes, strict=True))]
+    return w, a, relative_change(changes, x)
+
+
 class Linearization:
     """``M + w1 D + x1 K T(xi)`` of the tree at a stage, without the slopes of passive forces."""
 
     def __init__(self, model, xi, Q, w, a, x1, w1, f_ext=None) -> None:
-        dq, dv, M = rnea_derivatives(model, Q, w, a, f_ext)
+        dq, dv, M = rnea_derivatives(model, Q, w[: model.nv], a[: model.nv], f_ext)
         dq, n = times_tangent(model, dq, xi), range(model.nv)
         self._rigid = [[_sum(M[m][k], w1 * dv[m][k], x1 * dq[m][k]) for k in n] for m in n]
         self._model, self._stage, self._weights = model, (xi, Q, w), (x1, w1)
 
-    def factorized(self, stuck=None, later=None) -> Reduced:
+    def factorized(self, stuck=None, later=None, u=None) -> Reduced:
         """The matrix with the slopes of passive forces at this stage, or at ``later = (xi, Q, w)``."""
         model, (x1, w1), (xi, Q, w) = self._model, self._weights, later or self._stage
-        K, D = passive_slopes(model, Q, w, stuck)
+        K, D = passive_slopes(model, Q, w[: model.nv], stuck, w[model.nv :], u, w1)
         K, matrix = times_tangent(model, K, xi), [list(row) for row in self._rigid]
         for m, row in enumerate(matrix):
             for k, (slope, d) in enumerate(zip(K[m], D[m], strict=True)):
@@ -253,16 +279,18 @@ def reversals(before, now) -> list:
     return [where(x * y < 0.0, 1.0, 0.0) for x, y in zip(before, now, strict=True)]
 
 
-def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None):
+def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None, u=None):
     """a after one correction, its change as a fraction of the speed, and the residual before.
 
     Accelerations obey the rows of loops at the stage, ``K a = k``, by forces ``K^T lambda``.
     """
-    r = residual(model, Q, w, a, tau, f_ext)
-    excess = [0.0] * model.nv if stuck is None else sticking(model, Q, w, stuck)
-    change = matrix.under_rows([x + y for x, y in zip(r, excess, strict=True)], Kinematics(model, Q, w), a)
-    a = [x - dx for x, dx in zip(a, change, strict=True)]
-    return a, relative_change([w1 * dx for dx in change], w), r
+    nv = model.nv
+    v, x, rates, a = w[:nv], w[nv:], a[nv:], a[:nv]
+    r = residual(model, Q, v, a, tau, f_ext, x, u)
+    excess = [0.0] * nv if stuck is None else sticking(model, Q, v, stuck)
+    change = matrix.under_rows([f + y for f, y in zip(r, excess, strict=True)], Kinematics(model, Q, v), a)
+    a = [a_k - da for a_k, da in zip(a, change, strict=True)]
+    return [*a, *rates], relative_change([w1 * da for da in change], v), r
 
 
 def relative_change(change, v):
@@ -282,24 +310,28 @@ def _sum(*terms):
     return sum((x for x in terms if not is_zero(x)), start=0.0)
 
 
-def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
+def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None, u=None):
     refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     a = with_given_accelerations(model, a)
     xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
+    w, a, moved = with_internal_rates(model, Q, w, a, w1, u)
     stuck = reversals(before, w)
-    matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)
-    a, change, r = corrected(model, matrix, Q, w, a, tau, w1, stuck, f_ext)
-    return a, w, change, r
+    matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck, u=u)
+    a, change, r = corrected(model, matrix, Q, w, a, tau, w1, stuck, f_ext, u)
+    return a, w, maximum(change, moved) if model.nx else change, r
 
 
-def _constrained_update(model, q, x0, w0, a, tau, x1, w1, before, lam, f_ext=None):
+def _constrained_update(model, q, x0, w0, a, tau, x1, w1, before, lam, f_ext=None, u=None):
     """The same with rows: ``r(a) = G^T lambda`` and ``phi(Q) = 0``, or ``G w = 0`` for rows that have no position."""
     refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     a = with_given_accelerations(model, a)
     xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
+    w, a, moved = with_internal_rates(model, Q, w, a, w1, u)
     stuck = reversals(before, w)
-    matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)
-    kin, n = Kinematics(model, Q, w), range(model.nv)
+    matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck, u=u)
+    nv, n = model.nv, range(model.nv)
+    v, x, rates, a = w[:nv], w[nv:], a[nv:], a[:nv]
+    kin = Kinematics(model, Q, v)
     numbers, rows, _ = equality_rows(model, kin, {})
     tangent = times_tangent(model, [[row.get(k, 0.0) for k in n] for row in rows], xi)
     errors = [
@@ -312,15 +344,16 @@ def _constrained_update(model, q, x0, w0, a, tau, x1, w1, before, lam, f_ext=Non
         held, error = errors[number]
         phi.append(error / (x1 if held else w1))
         along.append(dict(enumerate(turned)) if held else row)
-    r = residual(model, Q, w, a, tau, f_ext)
+    r = residual(model, Q, v, a, tau, f_ext, x, u)
     for number, row in zip(numbers, rows, strict=True):
         r = [f - row[k] * lam[number] if k in row else f for k, f in enumerate(r)]
-    excess = sticking(model, Q, w, stuck)
-    change, dlam = matrix.constrained([x + y for x, y in zip(r, excess, strict=True)], rows, along, phi)
-    a, lam = [x - dx for x, dx in zip(a, change, strict=True)], list(lam)
-    for number, x in zip(numbers, dlam, strict=True):
-        lam[number] = lam[number] - x
-    return a, w, relative_change([w1 * dx for dx in change], w), r, lam
+    excess = sticking(model, Q, v, stuck)
+    change, dlam = matrix.constrained([f + y for f, y in zip(r, excess, strict=True)], rows, along, phi)
+    a, lam = [a_k - da for a_k, da in zip(a, change, strict=True)], list(lam)
+    for number, dl in zip(numbers, dlam, strict=True):
+        lam[number] = lam[number] - dl
+    change = relative_change([w1 * da for da in change], v)
+    return [*a, *rates], w, maximum(change, moved) if model.nx else change, r, lam
 
 
 def _end(model, q, xi, v):
@@ -331,18 +364,12 @@ def _closed_end(model, q, xi, v):
     return finished(model, integrate(model, q, xi), v)
 
 
-NEWTON_UPDATE = part(
-    "implicit_newton_update", _newton_update, "q[nq] x0[nv] w0[nv] a[nv] tau[nv] x1 w1 before[nv]",
-    "a_next[nv] w[nv] change r[nv]", "f_ext[nb,6]",
-)  # fmt: skip
-CONSTRAINED_UPDATE = part(
-    "implicit_constrained_update", _constrained_update,
-    "q[nq] x0[nv] w0[nv] a[nv] tau[nv] x1 w1 before[nv] lam[nc]",
-    "a_next[nv] w[nv] change r[nv] lam_next[nc]", "f_ext[nb,6]",
-)  # fmt: skip
-STEP_END = part("implicit_step_end", _end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames="loops")
-CLOSED_END = part("implicit_closed_end", _closed_end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]",
-                  body_frames="loops")  # fmt: skip
+_STAGE = "q[nq] x0[nv] w0[nw] a[nw] tau[nv] x1 w1 before[nw]"
+NEWTON_UPDATE = part("implicit_newton_update", _newton_update, _STAGE, "a_next[nw] w[nw] change r[nv]", FORCES)
+CONSTRAINED_UPDATE = part("implicit_constrained_update", _constrained_update, f"{_STAGE} lam[nc]",
+                          "a_next[nw] w[nw] change r[nv] lam_next[nc]", FORCES)  # fmt: skip
+STEP_END = part("implicit_step_end", _end, "q[nq] xi[nv] v[nw]", END, body_frames="loops")
+CLOSED_END = part("implicit_closed_end", _closed_end, "q[nq] xi[nv] v[nw]", END, body_frames="loops")
 FORCE_SLOPES = part(
-    "force_slopes", force_slopes, "q[nq] v[nv] a[nv]", "dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]", "f_ext[nb,6]"
+    "force_slopes", force_slopes, "q[nq] v[nv] a[nv]", "dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]", "f_ext[nb,6] x[nx] u[nu]"
 )

@@ -15,10 +15,11 @@ from kinetree.integrators.implicit import (
     reversals,
     stage,
     with_given_accelerations,
+    with_internal_rates,
 )
 from kinetree.integrators.kernels import finished
 from kinetree.integrators.newton import Newton
-from kinetree.spatial.scalar import where
+from kinetree.spatial.scalar import maximum, where
 
 LOOPED = 4  # further corrections under loops, whose rows have no slopes in the matrix
 KINKED = 8  # further corrections where slopes of passive forces are discontinuous
@@ -48,23 +49,25 @@ class ImplicitMidpoint:
     name = "implicit_midpoint"
     algorithm = "implicit_midpoint_step"  # the step under constant forces, for rollouts
     order = 2
+    internal_states = True
 
     def __init__(self, system) -> None:
         self._newton = Newton(system, self.name, projected=True)
-        self._rest, self._end_time = np.zeros(system.model.nv), system.end_time
+        self._rest, self._end_time, self._nv = np.zeros(system.model.nw), system.end_time, system.model.nv
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
-        half = 0.5 * h
+        half, nv = 0.5 * h, self._nv
         middle = t + half
-        a = self._newton.solve(middle, q, half * v, v, self._rest, tau(middle), half * half, half, f_ext(middle))
-        return self._newton.end(q, h * (v + half * a), v + h * a, *self._end_time(t + h))
+        a = self._newton.solve(middle, q, half * v[:nv], v, self._rest, tau(middle), half * half, half, f_ext(middle))
+        return self._newton.end(q, h * (v + half * a)[:nv], v + h * a, *self._end_time(t + h))
 
 
 @algorithm(
     inputs="q v tau dt",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="q_next v_next",
+    further="x_next",
     domains=COMPLETE,
     symbols={
         "tau": "Actuator forces during the step [N m or N].",
@@ -72,7 +75,7 @@ class ImplicitMidpoint:
         "so that no inaccurate result is used.",
     },
 )
-def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
+def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
     """One step of the implicit midpoint rule under constant forces, by a fixed number of Newton corrections.
 
     Notes
@@ -88,18 +91,23 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
     refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     half = 0.5 * dt
     x0, x1, middle = [half * v_k for v_k in v], half * half, model.after(half)
-    a, before, kinks = with_given_accelerations(middle, [0.0] * model.nv), v, has_kinks(model)
+    w0 = [*v, *(model.initial_internal() if x is None else x)]
+    a, before, kinks = with_given_accelerations(middle, [0.0] * model.nw), w0, has_kinks(model)
     stuck = matrix = None
     later = (KINKED if kinks else 2) + (LOOPED if has_loops(model) else 0)
     for fresh in (True, True, *[False] * later):
-        xi, Q, w = now = stage(middle, q, x0, v, a, x1, half)
+        xi, Q, w = stage(middle, q, x0, w0, a, x1, half)
+        w, a, moved = with_internal_rates(middle, Q, w, a, half, u)
+        now = xi, Q, w
         if kinks:
             stuck, before = reversals(before, w), w
         if fresh:
             slopes = Linearization(middle, *now, a, x1, half, f_ext)
         if fresh or kinks:
-            matrix = slopes.factorized(stuck, now)
-        a, change, _ = corrected(middle, matrix, Q, w, a, tau, half, stuck, f_ext)
-    q_next = integrate(model, q, [dt * (v_k + half * a_k) for v_k, a_k in zip(v, a, strict=True)])
-    v_next = [where(change < UNSOLVED, v_k + dt * a_k, float("inf")) for v_k, a_k in zip(v, a, strict=True)]
-    return finished(model.after(dt), q_next, v_next)
+            matrix = slopes.factorized(stuck, now, u)
+        a, change, _ = corrected(middle, matrix, Q, w, a, tau, half, stuck, f_ext, u)
+    change = maximum(change, moved) if model.nx else change
+    q_next = integrate(model, q, [dt * (v_k + half * a_k) for v_k, a_k in zip(v, a, strict=False)])
+    w_next = [where(change < UNSOLVED, w_k + dt * a_k, float("inf")) for w_k, a_k in zip(w0, a, strict=True)]
+    q_next, w_next = finished(model.after(dt), q_next, w_next)
+    return (q_next, w_next[: model.nv], w_next[model.nv :]) if x_next else (q_next, w_next[: model.nv])

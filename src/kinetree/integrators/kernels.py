@@ -51,8 +51,13 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_ne
     found = finished(model.after(dt), q_next, v_next, closing=3)
     if not x_next:
         return found
+    return *found, implicit_states(model, q, v, x, u, dt)
+
+
+def implicit_states(model, q, v, x, u, dt) -> list:
+    """Internal states after a step of linearly implicit Euler."""
     x = model.initial_internal() if x is None else x
-    return *found, [x_k + dx for x_k, dx in zip(x, implicit_state_changes(model, q, v, x, u, dt), strict=True)]
+    return [x_k + dx for x_k, dx in zip(x, implicit_state_changes(model, q, v, x, u, dt), strict=True)]
 
 
 @algorithm(
@@ -155,19 +160,26 @@ def _closed_state(model, q, w):
     return finished(model, normalize(model, q), w)
 
 
+def _rate_and_multipliers(model, q, w, tau, f_ext=None, u=None):
+    return step_accelerations(model, q, w, tau, f_ext, u, multipliers=True)
+
+
 FORCES = "f_ext[nb,6] u[nu]"
 END = "q_next[nq] v_next[nw]"
 STAGE = "q[nq] w[nw] xi_dot[nv] a[nw] tau[nv] h", "xi_dot_next[nv] a_next[nw]", FORCES
 RATE = part("state_rate", step_accelerations, "q[nq] w[nw] tau[nv]", "w_dot[nw]", FORCES)
+RATE_AND_MULTIPLIERS = part("state_rate_multipliers", _rate_and_multipliers, "q[nq] w[nw] tau[nv]",
+                            "w_dot[nw] multipliers[nc]", FORCES)  # fmt: skip
 RUNGE_KUTTA_STAGE = part("runge_kutta_stage", _runge_kutta_stage, *STAGE)
 CLOSED_STATE = part("closed_state", _closed_state, "q[nq] w[nw]", END, domains=(), body_frames="loops")
 _SLOPES = " ".join(f"x{s}[nv] a{s}[nw]" for s in (1, 2, 3, 4))
 RUNGE_KUTTA_SUM = part("runge_kutta_sum", _runge_kutta_sum, f"q[nq] w[nw] h {_SLOPES}", END, body_frames="loops")
 
 
-def step_of(name: str, model) -> Spec:
-    """A step of the library by its name; for a model with internal states as one of w."""
-    return _joined(name) if model.nx else ALGORITHMS[name]
+def step_of(step: str | Spec, model) -> Spec:
+    """A step of the library, or one by its name; for a model with internal states as one of w."""
+    spec = ALGORITHMS[step] if isinstance(step, str) else step
+    return _joined(spec) if model.nx else spec
 
 
 def with_motors(spec: Spec) -> Spec:
@@ -196,9 +208,7 @@ def _driven(function):
 
 
 @once
-def _joined(name: str) -> Spec:
-    spec = ALGORITHMS[name]
-
+def _joined(spec: Spec) -> Spec:
     def step(model, q, v, tau, dt, f_ext=None, u=None):
         q, v, x = spec.function(model, q, v[: model.nv], tau, dt, f_ext, v[model.nv :], u, x_next=True)
         return q, [*v, *x]

@@ -10,7 +10,7 @@ from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.errors import SimulationError
 from kinetree.integrators.implicit import Reduced, force_slopes, passive_slopes, residual
-from kinetree.integrators.kernels import WholeStep, finished
+from kinetree.integrators.kernels import WholeStep, finished, implicit_states, step_of
 from kinetree.state_kinematics import Kinematics
 
 FORCES = ("all", "joints")
@@ -44,6 +44,7 @@ class LinearlyImplicitEuler(WholeStep):
     name = "linearly_implicit"
     algorithm = "linearly_implicit_step"  # the step under constant forces, for rollouts
     order = 1
+    internal_states = True
 
     def __init__(self, system, forces: str = "all", slopes: str = "exact") -> None:
         for what, value, known in (("forces", forces, FORCES), ("slopes", slopes, SLOPES)):
@@ -52,23 +53,23 @@ class LinearlyImplicitEuler(WholeStep):
                     f"linearly implicit Euler: {what} is {value!r}, expected one of {', '.join(map(repr, known))}.",
                     found=value,
                 )
-        super().__init__(system, STEPS[forces, slopes])
+        super().__init__(system, step_of(STEPS[forces, slopes], system.model))
 
 
-def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all", slopes="exact"):
+def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, x, u, forces="all", slopes="exact"):
     """``(v+ - v) / h`` of the step."""
-    kin = Kinematics(model, q, v)
+    kin, ahead_x = Kinematics(model, q, v), implicit_states(model, q, v, x, u, dt)
     given = given_accelerations(model, kin)
     start = [given.get(k, 0.0) for k in range(model.nv)]
-    dq, dv, M = force_slopes(model, q, v, start, f_ext)
+    dq, dv, M = force_slopes(model, q, v, start, f_ext, x, u, dt)
     if forces == "joints":
-        K, dv = passive_slopes(model, q, v)
+        K, dv = passive_slopes(model, q, v, None, x, u, dt)
         dq = [[-x for x in row] for row in K]
     if slopes == "symmetric":
         dq, dv = _symmetric(dq), _symmetric(dv)
     n = range(model.nv)
     matrix = [[M[m][k] + dt * (dv[m][k] + dt * dq[m][k]) for k in n] for m in n]
-    r = residual(model, q, v, start, tau, f_ext)  # - f
+    r = residual(model, q, v, start, tau, f_ext, ahead_x, u)  # - f
     ahead = [sum(dq[m][k] * v[k] for k in n) for m in n]  # - K v
     a = Reduced(model, matrix).under_rows([-(r[m] + dt * ahead[m]) for m in n], kin, given=given)
     return [given.get(k, x) for k, x in enumerate(a)]
@@ -80,23 +81,25 @@ def _symmetric(A):
 
 
 def _variant(forces, slopes):
-    def step(model, q, v, tau, dt, f_ext=None):
+    def step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
         refuse_unsupported(model, "aba", computed=stepped_constraints(model))
-        a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes)
+        a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, x, u, forces, slopes)
         v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
-        return finished(model.after(dt), integrate(model, q, [dt * x for x in v_next]), v_next, closing=3)
+        found = finished(model.after(dt), integrate(model, q, [dt * v_k for v_k in v_next]), v_next, closing=3)
+        return (*found, implicit_states(model, *found, x, u, dt)) if x_next else found
 
     return step
 
 
 @algorithm(
     inputs="q v tau dt",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="q_next v_next",
+    further="x_next",
     domains=COMPLETE,
     symbols={"tau": "Actuator forces during the step [N m or N]."},
 )
-def linearly_implicit_step(model, q, v, tau, dt, f_ext=None):
+def linearly_implicit_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
     """One step of linearly implicit Euler under constant actuator forces, with the exact slopes of all other forces.
 
     Notes
@@ -108,7 +111,7 @@ def linearly_implicit_step(model, q, v, tau, dt, f_ext=None):
     --------
     semi_implicit_step, implicit_midpoint_step, simulate
     """
-    return _exact(model, q, v, tau, dt, f_ext)
+    return _exact(model, q, v, tau, dt, f_ext, x, u, x_next=x_next)
 
 
 _exact = _variant("all", "exact")

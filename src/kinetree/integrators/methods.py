@@ -19,7 +19,6 @@ from kinetree.integrators.implicit_midpoint import ImplicitMidpoint
 from kinetree.integrators.linearly_implicit import LinearlyImplicitEuler
 from kinetree.integrators.rk4 import RungeKutta4
 from kinetree.integrators.semi_implicit import SemiImplicitEuler
-from kinetree.integrators.sundials import SUNDIALS_METHODS
 from kinetree.integrators.variational import Variational
 
 FIXED_STEP = {
@@ -175,13 +174,11 @@ def refuse_internal(what: str, model, method) -> None:
     element = next((element for element in model.elements if element.states or element.inputs), None)
     if element is None:
         return
-    adaptive = isinstance(method, Adaptive)
-    if method.method in SUNDIALS_METHODS if adaptive else not getattr(method, "internal_states", False):
+    if not getattr(method, "internal_states", isinstance(method, Adaptive)):
         names = ", ".join(repr(name) for name, known in FIXED_STEP.items() if getattr(known, "internal_states", False))
         raise UnsupportedError(
-            f"{what}: force element {element.name!r} has internal states or inputs, which integrator "
-            f"{str(method) if adaptive else method.name!r} does not support. Supported by: {names}, and 'adaptive' but "
-            f"for {', '.join(SUNDIALS_METHODS)}.",
+            f"{what}: force element {element.name!r} has internal states or inputs, which integrator {method.name!r} "
+            f"does not support. Supported by: {names}, 'adaptive'.",
             element=element.name,
         )
 

@@ -76,7 +76,7 @@ class Newton:
                 self.multipliers = lam[0] if lam else self.multipliers
                 return a_next
             if n == MOST or not math.isfinite(change):
-                raise no_convergence(self._system, self._name, t, n, w1 * (a_next - a), r)
+                raise no_convergence(self._system, self._name, t, n, w1 * (a_next - a)[: len(r)], r)
             previous, a = change, a_next
 
 

@@ -39,7 +39,9 @@ class SundialsProblem:
     """The equations of a run in the form of SUNDIALS, with Jacobians in closed form.
 
     CVODE uses the rate of the state; IDA the residuals ``q' - q_dot(q, v)`` and ``ID(q, v, v') - tau``, so that
-    forward dynamics are never computed.
+    forward dynamics are never computed. In models with constraints or internal states its residual is the rate's,
+    ``y' - f(t, y)``: accelerations obey the constraints, and states are closed by projection. Beside loops and internal
+    states Jacobians are differences.
 
     Parameters
     ----------
@@ -79,11 +81,14 @@ class SundialsProblem:
             options["eventsfn"] = self._event_function(method)
         if method == "IDA":
             rate = self._rhs(float(samples[0]), np.array(y))
-            solver = package.ida.IDA(self._residual, jacfn=self._ida_jacobian, **options)
+            explicit = bool(self._system.model.constraints or self._system.model.nx)
+            residual, exact = (self._rate_residual, None) if explicit else (self._residual, self._ida_jacobian)
+            solver = package.ida.IDA(residual, jacfn=exact, **options)
             initial = (y, rate)
         else:
             kind = "Adams" if method == "CVODE_ADAMS" else "BDF"
-            exact = None if self._system.has_loops else self._cvode_jacobian  # None: by differences
+            by_differences = self._system.has_loops or self._system.model.nx
+            exact = None if by_differences else self._cvode_jacobian
             solver = package.cvode.CVODE(self._rate, method=kind, jacfn=exact, **options)
             initial = (y,)
         times = np.unique(samples)
@@ -123,6 +128,9 @@ class SundialsProblem:
             return self._jacobian.at(t, q, v, self._dynamics(q, v, self._tau(t, q, v), *self._f_ext(t)))
 
         self._guarded(values, J)
+
+    def _rate_residual(self, t, y, yp, res):
+        self._guarded(lambda: np.array(yp) - self._rhs(t, np.array(y)), res)
 
     def _residual(self, t, y, yp, res):
         def values():

@@ -283,9 +283,7 @@ def of_joint(joint_name: str, what: str, value, size: int) -> np.ndarray:
     return array
 
 
-def per_coordinate(
-    what: str, value, model, default, slices: Sequence[slice], error: type = ModelError
-) -> np.ndarray:
+def per_coordinate(what: str, value, model, default, slices: Sequence[slice], error: type = ModelError) -> np.ndarray:
     """An array over the velocities or positions from a number for all, a sequence, or a mapping from joint names.
 
     Parameters
