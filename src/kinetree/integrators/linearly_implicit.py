@@ -56,7 +56,7 @@ class LinearlyImplicitEuler(WholeStep):
         super().__init__(system, step_of(STEPS[forces, slopes], system.model))
 
 
-def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, x, u, forces="all", slopes="exact"):
+def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all", slopes="exact", x=None, u=None):
     """``(v+ - v) / h`` of the step."""
     kin, ahead_x = Kinematics(model, q, v), implicit_states(model, q, v, x, u, dt)
     given = given_accelerations(model, kin)
@@ -83,7 +83,7 @@ def _symmetric(A):
 def _variant(forces, slopes):
     def step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
         refuse_unsupported(model, "aba", computed=stepped_constraints(model))
-        a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, x, u, forces, slopes)
+        a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes, x, u)
         v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
         found = finished(model.after(dt), integrate(model, q, [dt * v_k for v_k in v_next]), v_next, closing=3)
         return (*found, implicit_states(model, *found, x, u, dt)) if x_next else found
