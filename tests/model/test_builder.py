@@ -6,7 +6,7 @@ import pytest
 from kinetree.errors import ModelError
 from kinetree.joints import Free, Prismatic, Revolute
 from kinetree.model import Geometry, ModelBuilder
-from kinetree.model.builder import as_transform, rotation_of_rpy
+from kinetree.model.parts import as_transform, rotation_of_rpy
 from kinetree.models import random_tree
 from kinetree.spatial import Transform, Vector3
 from tests.model.kinematics import frame_poses, mass_matrix, total_inertia

@@ -31,6 +31,7 @@ from kinetree.algorithms.projection import with_followers, with_given_motions
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
+from kinetree.model.constrained import LOOP_REPAIR
 from kinetree.state_kinematics import Kinematics
 
 COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
@@ -227,6 +228,6 @@ def refuse_unsupported(model, bare, computed=()):
     raise UnsupportedError(
         f"model {model.name!r} has parts that the complete dynamics do not compute yet: {shown}. {bare} computes the "
         "tree alone; model.without_unsupported() is a copy without them, and forces of actuators can be given by tau "
-        "or a controller",
+        "or a controller" + f". {LOOP_REPAIR}" * bool(model.unheld),
         unsupported=names,
     )

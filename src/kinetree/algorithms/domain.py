@@ -193,7 +193,7 @@ def _leaving(model, inputs):
 def _leaving_error(model, inputs, index):
     c, n, residual, _ = list(_rates_of_rows(model, inputs))[index]
     return ConstraintError(
-        f"a breaks the {c} by {float(residual):.3g} m/s^2 or rad/s^2 (row {n}), so no forces cause it. "
+        f"a breaks the {c} by {abs(float(residual)):.3g} {c.rate_unit(n, '/s^2')} (row {n}), so no forces cause it. "
         "kt.closed_loops.accelerations(model, q, v, a_independent) gives those of all joints from independent ones",
         row=n,
         residual=float(residual),

@@ -48,6 +48,7 @@ class NullSpace:
     """
 
     def __init__(self, model, kin, independent=None, given=None) -> None:
+        model.check_held("independent velocities")
         self.model, self.given = model, given or {}
         self.chosen = model.independent_velocities() if independent is None else independent
         self.columns = coupling_columns(model)

@@ -169,6 +169,7 @@ def closed_loops_project_position(model, q):
     >>> [round(float(x), 9) + 0.0 for x in kt.pose(chain, q, frame="rod3").p_WF]
     [1.5, 0.0, 0.0]
     """
+    model.check_held("project_position")
     if not has_loops(model):
         return list(q)
     q, _ = apply_couplings(model, q, [0.0] * model.nv)
@@ -198,6 +199,7 @@ def closed_loops_project_velocity(model, q, v):
     --------
     closed_loops_project_position
     """
+    model.check_held("project_velocity")
     if not has_loops(model):
         return list(v)
     kin, v = Kinematics(model, q, v), list(v)

@@ -176,14 +176,22 @@ class Constraint:
             [m or rad, and per second].
         """
         unit, repair = {
-            "q": ("m or rad", "kt.assemble(model, q) finds positions that obey all constraints"),
-            "v": ("m/s or rad/s", "kt.closed_loops.project_velocity(model, q, v) gives velocities that do"),
+            "q": (self.unit(n), "kt.assemble(model, q) finds positions that obey all constraints"),
+            "v": (self.rate_unit(n), "kt.closed_loops.project_velocity(model, q, v) gives velocities that do"),
         }[at]
         return ConstraintError(
             f"{at} breaks the {self} by {abs(residual):.3g} {unit} (row {n}), expected 0 within 1e-6; {repair}",
             row=n,
             residual=residual,
         )
+
+    def unit(self, n: int) -> str:
+        """The unit of the residual of row n, for messages."""
+        return "m or rad"
+
+    def rate_unit(self, n: int, per: str = "/s") -> str:
+        """The unit of the velocity of row n, for messages; of its acceleration per "/s^2"."""
+        return " or ".join(unit + per for unit in self.unit(n).split(" or "))
 
     # Names and numbers -----------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
+from kinetree.arguments import text
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.row_law import infinite
 from kinetree.errors import JointError, UnsupportedError
@@ -47,8 +48,9 @@ class LoopJoint(Constraint):
         Its freedoms: Fixed welds, Spherical connects two points.
     predecessor, successor : str
         Frames of the model; the joint connects their bodies.
-    X_P, X_S : Transform
-        From the coordinates of the predecessor (successor) frame to the joint's predecessor (successor) frame.
+    X_P, X_S : Transform, (xyz, rpy), (R, p) or (4, 4) array
+        From the coordinates of the predecessor (successor) frame to the joint's predecessor (successor) frame, or the
+        placement of the latter in the former [m, rad]; a model holds transforms.
     damping, dry_friction, stiffness : float or sequence of floats
         Along the joint's velocities [SI]: one number for each, or one for all.
     spring_reference : float or sequence of floats
@@ -103,7 +105,13 @@ class LoopJoint(Constraint):
 
     def __post_init__(self) -> None:
         if not isinstance(self.joint, Joint):
-            raise JointError(f"loop joint {self.name!r}: {self.joint!r} is not a Joint", joint=self.joint)
+            raise JointError(
+                f"loop joint {self.name!r}: {self.joint!r} is not a Joint; expected one such as kt.joints.Spherical()",
+                joint=self.joint,
+            )
+        text("loop joint: name", self.name, "a name, perhaps empty")
+        for what in ("predecessor", "successor"):
+            text(f"loop joint {self.name!r}: {what}", getattr(self, what), "the name of a frame")
         for what in ("damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "limit_stiffness",
                      "limit_damping"):  # fmt: skip
             value = getattr(self, what)
@@ -245,6 +253,10 @@ class LoopJoint(Constraint):
         """Both limits from the values of ``limit_numbers``."""
         n = len(values) // 2
         return {"lower": tuple(values[:n]), "upper": tuple(values[n:])} if n else {}
+
+    def unit(self, n: int) -> str:
+        """Of moments rad, of forces m."""
+        return "rad" if any(self.joint.implicit(Transform.identity())[1][n].angular) else "m"
 
     @property
     def code(self) -> tuple:

@@ -8,8 +8,7 @@ import numpy as np
 
 from kinetree.arguments import array, refuse
 from kinetree.integrators.user_code import copied
-from kinetree.model.builder import as_transform
-from kinetree.model.parts import pose_of_transform
+from kinetree.model.parts import as_transform, pose_of_transform
 
 FORMS = "a pose, (4, 4) or (R, p), a position (3,), or a function of time that returns one, perhaps with V and A"
 

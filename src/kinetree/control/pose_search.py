@@ -167,6 +167,7 @@ def inverse_kinematics(
     "frame 'tool' is 1.72 m from its target"
     """
     choice("inverse_kinematics: method", method, METHODS)
+    model.check_held("inverse_kinematics")
     if model.time_dependent or model.algebra.dimension != 6:
         raise UnsupportedError(f"inverse_kinematics: model {model.name!r} is planar or depends on time.")
     given = list(targets) if isinstance(targets, (list, tuple)) else [targets]

@@ -15,7 +15,8 @@ from operator import add, sub
 
 import numpy as np
 
-from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
+from kinetree.model.builder import rotation_of_quaternion
+from kinetree.model.parts import rotation_of_rpy
 from kinetree.spatial import GeneralRotation, Inertia, Matrix3, Symmetric3, Vector3
 from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.spatial.scalar import SNAP

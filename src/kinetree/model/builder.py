@@ -18,58 +18,12 @@ from kinetree.model.assembly import JOINT_DATA, WORLD, AddedBody, Assembly
 from kinetree.model.equipment import Equipment
 from kinetree.model.gears import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.model import GRAVITY, Model
-from kinetree.model.parts import Geometry, Report, one_number, transform_of_pose, two_named, vector
+from kinetree.model.parts import Geometry, Report, as_transform, one_number, two_named, vector
 from kinetree.model.planar import refuse_planar
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
-from kinetree.spatial.rotations import euler, quaternion_to_rotation
+from kinetree.spatial.rotations import quaternion_to_rotation
 
 a_geometry = of_kind("Geometry", "kind", "size", "seen_from")
-
-
-def as_transform(what: str, placement) -> Transform:
-    """The transform X_JP to a frame J from any of the forms in which its placement in P may be given.
-
-    Parameters
-    ----------
-    what : str
-        Opens the message of an error.
-    placement : None, Transform, (xyz, rpy), (R, p) or (4, 4) array
-        None (identity); X_JP itself; position [m] and roll-pitch-yaw angles [rad], R = Rz(yaw) Ry(pitch) Rx(roll);
-        rotation matrix R_PJ and position p_PJ [m]; the homogeneous matrix of R_PJ and p_PJ.
-
-    Raises
-    ------
-    ModelError
-        If it is none of these, or not a rotation.
-    """
-    if placement is None:
-        return Transform.identity()
-    if isinstance(placement, Transform):
-        check.check_placement(what, placement)
-        return placement
-    if isinstance(placement, np.ndarray) and placement.shape == (4, 4):
-        if not np.array_equal(placement[3], (0.0, 0.0, 0.0, 1.0)):
-            raise ModelError(f"{what}: the homogeneous matrix ends in {placement[3].tolist()}, expected [0, 0, 0, 1]")
-        return transform_of_pose(placement[:3, :3], placement[:3, 3], what)
-    try:
-        first, second = (np.array(part, dtype=float) for part in placement)
-    except (TypeError, ValueError):
-        first = second = np.empty(0)
-    if first.shape == (3,) and second.shape == (3,):
-        check.check_finite(f"{what}: roll-pitch-yaw", second, "rad")
-        return transform_of_pose(rotation_of_rpy(*second.tolist()), first, what)
-    if first.shape == (3, 3) and second.shape == (3,):
-        return transform_of_pose(first, second, what)
-    raise ModelError(
-        f"{what}: placement {placement!r} is not valid; give a Transform, a pair (xyz, rpy), a pair (R, p) or a "
-        "4x4 array",
-        placement=placement,
-    )
-
-
-def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """R = Rz(yaw) Ry(pitch) Rx(roll) for angles in radians."""
-    return np.array(euler("zyx", (yaw, pitch, roll)).T.matrix.rows)
 
 
 def rotation_of_quaternion(q) -> np.ndarray:

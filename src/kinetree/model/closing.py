@@ -38,6 +38,7 @@ class Closing:
     """
 
     def __init__(self, model, fixed: Sequence[str] = (), limits: bool = True) -> None:
+        model.check_held("assemble")
         self.model, tree = model, model.at(0.0)
         self._tree, kin = tree, Kinematics(tree, ())
         self.fixed = tuple(fixed)
@@ -87,13 +88,14 @@ class Closing:
         """The largest error of position [m or rad]."""
         return float(np.abs(self._phi(q)).max(initial=0.0))
 
-    def opened(self, q) -> list[tuple[float, object]]:
-        """Constraints that do not hold and their errors of position, the largest one first."""
-        found = [
-            (max((abs(float(x)) for x in self._held(c, numbers, self._residual(c, q))), default=0.0), c)
-            for c, numbers in self._constraints
-        ]
-        return sorted((x for x in found if not x[0] <= HELD), key=lambda x: -x[0])
+    def opened(self, q) -> list[tuple[float, str, object]]:
+        """Constraints that do not hold, with their errors of position and units, the largest one first."""
+        found = []
+        for c, numbers in self._constraints:
+            kept = self._held(c, numbers, enumerate(self._residual(c, q)))
+            gap, n = max(((abs(float(x)), n) for n, x in kept), default=(0.0, 0))
+            found += [] if gap <= HELD else [(gap, c.unit(n), c)]
+        return sorted(found, key=lambda x: -x[0])
 
     def _jacobian(self, q) -> np.ndarray:
         kin = Kinematics(self._tree, q.tolist())
@@ -209,12 +211,12 @@ def closed_position(model, q, fixed: Sequence[str] = ()) -> np.ndarray:
             return found
     nearest = search.near(q)
     opened = search.opened(nearest)
-    gap, first = opened[0]
-    with_fixed = f" with {', '.join(map(repr, fixed))} where q_guess has it" if fixed else ""
-    others = "".join(f", the {c} by {x:.3g}" for x, c in opened[1:4])
+    gap, unit, first = opened[0]
+    with_fixed = f" with {', '.join(map(repr, fixed))} fixed" if fixed else ""
+    others = "".join(f", the {c} by {x:.3g} {u}" for x, u, c in opened[1:4])
     raise AssemblyError(
         f"assemble: model {model.name!r} does not close{with_fixed}: near the guess the {first} stays open by "
-        f"{gap:.3g} m or rad{others}, and {TRIES} positions about it lead to no closed one. Check lengths "
+        f"{gap:.3g} {unit}{others}, and searches from {TRIES - 1} other positions about it fail, too. Check lengths "
         f"and placements{', fix fewer joints' if fixed else ''}, or give another q_guess",
         gap=gap,
         constraint=first.label,

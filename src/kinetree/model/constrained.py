@@ -8,8 +8,14 @@ from itertools import accumulate, pairwise
 from kinetree.constraints import Constraint, Coupling
 from kinetree.constraints.independence import independent_velocities
 from kinetree.constraints.redundancy import LoopRows, loop_rows
+from kinetree.errors import UnsupportedError
 from kinetree.model.clusters import Cluster, minimal_clusters
 from kinetree.state_kinematics import Kinematics
+
+LOOP_REPAIR = (
+    "Motions of a loop joint have to be independent, and may not depend on time where it has freedoms; take another "
+    "joint, or make it one of the tree, where another one closes the loop (kt.surgery.retree)"
+)
 
 
 class Constrained:
@@ -36,6 +42,14 @@ class Constrained:
         for c in self.couplings:  # of masters that are locked
             v[..., self.v_index(c.joint)] = c.ratio * v[..., self.v_index(c.master)]
         return v
+
+    def check_held(self, what: str) -> None:
+        """Raise UnsupportedError where positions are restricted by loop joints or equalities that make no rows."""
+        if self.unheld:
+            raise UnsupportedError(
+                f"{what}: model {self.name!r} has parts without rows, which would stay open: {'; '.join(self.unheld)}. "
+                f"{LOOP_REPAIR}; model.without_unsupported() is a copy without them"
+            )
 
     @property
     def has_given_motions(self) -> bool:

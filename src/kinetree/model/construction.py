@@ -11,7 +11,7 @@ from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, VELOCITY_P
 from kinetree.model import validation as check
 from kinetree.model.joint_forces import entered_forces
 from kinetree.model.numbers import radius_of_gyration, snapped
-from kinetree.model.parts import Frame, Geometry, vector
+from kinetree.model.parts import Frame, Geometry, check_placement, vector
 from kinetree.model.topology import check_regular
 from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
 
@@ -36,7 +36,7 @@ def checked_tree(name: str, parent, body_names, joint_names, joints, X_T, I, pos
     check.check_names("joint", joint_names, name)
     for i, joint in enumerate(joint_names, 1):
         check.check_joint(f"joint {joint!r}", joints[i])
-        check.check_placement(f"placement of joint {joint!r}", X_T[i])
+        check_placement(f"placement of joint {joint!r}", X_T[i])
         if possible:
             check.check_spatial_inertia(f"body {body_names[i]!r}", I[i])
     return parent
@@ -113,7 +113,7 @@ def all_frames(body_names: Sequence[str], frames: Sequence[Frame]) -> tuple[Fram
     for frame in frames:
         if not 0 <= frame.body < len(body_names):
             raise ModelError(f"frame {frame.name!r} is on body {frame.body}, expected 0 to {len(body_names) - 1}")
-        check.check_placement(f"frame {frame.name!r}", frame.X_FB)
+        check_placement(f"frame {frame.name!r}", frame.X_FB)
         if number.get(frame.name) == frame.body and own[frame.body] is None:
             own[frame.body] = frame
         else:

@@ -177,6 +177,7 @@ class Actuator:
 
 
 FORCEFUL = ("loops", "equalities", "tendons", "actuators")  # kinds that may exert forces
+REFERRING = ("loops", "tendons", "equalities", "actuators", "keyframes")  # kinds with names of others, tendons early
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,7 +425,7 @@ class Equipment:
         """
         valid: dict[str, set[str]] = {"frame": set(frames), "joint": set(joints), "tendon": set()}
         lacking: dict[str, tuple[str, ...]] = {}
-        for kind in ("loops", "tendons", "equalities", "actuators", "keyframes"):
+        for kind in REFERRING:
             for piece in getattr(self, kind):
                 absent = tuple(name for what, name in _references(piece) if name not in valid[what])
                 if absent:
@@ -478,11 +479,12 @@ def check_equipment(model, equipment: Equipment) -> None:
     ------
     UnknownNameError, DuplicateNameError, ShapeError
     """
-    frames = [frame.name for frame in model.frames]
-    lacking = equipment.missing(frames, model.joint_names)
-    for piece, lacks in lacking.items():
-        where = f"model {model.name!r} ({piece})"
-        raise unknown_name("element", lacks[0], [*model.joint_names, *frames], where)
+    tendons = [tendon.name for tendon in equipment.tendons]
+    valid = {"frame": [frame.name for frame in model.frames], "joint": model.joint_names, "tendon": tendons}
+    for piece in (piece for kind in REFERRING for piece in getattr(equipment, kind)):
+        for kind, name in _references(piece):
+            if name not in valid[kind]:
+                raise unknown_name(kind, name, valid[kind], f"model {model.name!r} ({piece})")
     for f in fields(equipment):
         seen: set[str] = set()
         for piece in getattr(equipment, f.name):

@@ -13,11 +13,25 @@ from kinetree.forces.contract import ForceElement
 from kinetree.forces.loop_forces import LoopForce, loop_forces
 from kinetree.forces.registry import PARAMETERS
 from kinetree.joints import Joint
+from kinetree.model.parts import as_transform
 from kinetree.spatial import Transform
 
 CLOSED = 1e-6  # [m or rad]
 LIMITS = ("lower", "upper")
 DATA = (*PARAMETERS, *LIMITS)  # along the coordinates of a loop joint
+
+
+def placed(loop: LoopJoint) -> LoopJoint:
+    """The loop joint with its frames placed by transforms.
+
+    Raises
+    ------
+    ModelError
+        A placement is in none of the forms.
+    """
+    given = {what: getattr(loop, what) for what in ("X_P", "X_S")}
+    found = {what: as_transform(f"loop joint {loop.name!r}: {what}", X) for what, X in given.items()}
+    return loop if all(found[what] is X for what, X in given.items()) else dataclasses.replace(loop, **found)
 
 
 def named_loops(model) -> dict[str, LoopJoint]:

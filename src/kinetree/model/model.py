@@ -25,7 +25,14 @@ from kinetree.model.equipped import Equipped
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_arrays import JointArrays
 from kinetree.model.joint_forces import check_number_names, joint_forces
-from kinetree.model.loop_joints import check_loops, forces_in_loops, loop_numbers, with_forces, without_forces
+from kinetree.model.loop_joints import (
+    check_loops,
+    forces_in_loops,
+    loop_numbers,
+    placed,
+    with_forces,
+    without_forces,
+)
 from kinetree.model.numbers import VELOCITY_ARRAYS, Numbers, ScalarModel, numbers_of, snapped_inertia
 from kinetree.model.parts import Frame, Geometry, Report
 from kinetree.model.ranges import drawn, position_ranges
@@ -104,6 +111,8 @@ class Model(Equipped, JointArrays):
     unsupported : tuple of str
         Features of the model that the complete dynamics do not compute yet, so that they raise: loop joints of kinds
         without an implicit form, equalities, tendons with forces, and actuators that exert a force without a control.
+    unheld : tuple of str
+        Those of them that restrict positions: loop joints and equalities.
     functions : dict
         Compiled functions of this model; filled on use.
 
@@ -205,7 +214,7 @@ class Model(Equipped, JointArrays):
         """Set equipment and loop joints; return the other constraints, those of equalities, and forces in no loop."""
         constraints = (constraints,) if isinstance(constraints, Constraint) else constraints
         loops = [*equipment.loops, *(c for c in constraints if isinstance(c, LoopJoint))]
-        loops, forces = with_forces(loops, forces)
+        loops, forces = with_forces([placed(loop) for loop in loops], forces)
         others = [c for c in constraints if not isinstance(c, LoopJoint)]
         equipment = replace(equipment, loops=loops)
         check_equipment(self, equipment)
@@ -229,7 +238,8 @@ class Model(Equipped, JointArrays):
         parts = (*self.equipment.loops, *self.equipment.equalities)
         waiting = [x for x in parts if x.active and x not in closed and x not in equalities]
         cones = [c for c in others if c.row_kind == "cone"]
-        self._set(unsupported=(*map(str, waiting), *self.equipment.unsupported, *map(str, cones)))
+        self._set(unheld=tuple(map(str, waiting)))
+        self._set(unsupported=(*self.unheld, *self.equipment.unsupported, *map(str, cones)))
 
     # Derived ---------------------------------------------------------------------------------------------------------
 
@@ -527,6 +537,7 @@ class Model(Equipped, JointArrays):
             ("frames", frames),
             ("own frames", own),
             ("unsupported", bool(self.unsupported)),
+            ("unheld", bool(self.unheld)),
         )
 
     def planar(self):

@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetree.errors import DuplicateNameError, ModelError, NonFiniteError
 from kinetree.spatial import Transform, Vector3, rotation_from_matrix
+from kinetree.spatial.rotations import euler
 
 ROTATION_TOLERANCE = 1e-8  # of R R^T - 1
 
@@ -118,6 +119,58 @@ def transform_of_pose(R, p, what: str = "pose") -> Transform:
     """The coordinate transform X_BA to a frame B at the pose (R_AB, p_AB) in A: E = R^T, r = p."""
     E = rotation_from_matrix(check_rotation(what, R).T.tolist())
     return Transform(E, Vector3(*vector(f"{what}: position", p, "m").tolist()))
+
+
+def check_placement(what: str, X: Transform) -> None:
+    """A placement must be finite and its rotation proper and orthonormal."""
+    vector(f"{what}: position", list(X.r), "m")
+    check_rotation(what, X.E.matrix.rows)
+
+
+def as_transform(what: str, placement) -> Transform:
+    """The transform X_JP to a frame J from any of the forms in which its placement in P may be given.
+
+    Parameters
+    ----------
+    what : str
+        Opens the message of an error.
+    placement : None, Transform, (xyz, rpy), (R, p) or (4, 4) array
+        None (identity); X_JP itself; position [m] and roll-pitch-yaw angles [rad], R = Rz(yaw) Ry(pitch) Rx(roll);
+        rotation matrix R_PJ and position p_PJ [m]; the homogeneous matrix of R_PJ and p_PJ.
+
+    Raises
+    ------
+    ModelError
+        If it is none of these, or not a rotation.
+    """
+    if placement is None:
+        return Transform.identity()
+    if isinstance(placement, Transform):
+        check_placement(what, placement)
+        return placement
+    if isinstance(placement, np.ndarray) and placement.shape == (4, 4):
+        if not np.array_equal(placement[3], (0.0, 0.0, 0.0, 1.0)):
+            raise ModelError(f"{what}: the homogeneous matrix ends in {placement[3].tolist()}, expected [0, 0, 0, 1]")
+        return transform_of_pose(placement[:3, :3], placement[:3, 3], what)
+    try:
+        first, second = (np.array(part, dtype=float) for part in placement)
+    except (TypeError, ValueError):
+        first = second = np.empty(0)
+    if first.shape == (3,) and second.shape == (3,):
+        check_finite(f"{what}: roll-pitch-yaw", second, "rad")
+        return transform_of_pose(rotation_of_rpy(*second.tolist()), first, what)
+    if first.shape == (3, 3) and second.shape == (3,):
+        return transform_of_pose(first, second, what)
+    raise ModelError(
+        f"{what}: placement {placement!r} is not valid; give a Transform, a pair (xyz, rpy), a pair (R, p) or a "
+        "4x4 array",
+        placement=placement,
+    )
+
+
+def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """R = Rz(yaw) Ry(pitch) Rx(roll) for angles in radians."""
+    return np.array(euler("zyx", (yaw, pitch, roll)).T.matrix.rows)
 
 
 def pose_of_transform(X: Transform) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ class Tree(ForceParts, topology.Rooted, Constrained):
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_limited", "unsupported", "X_user", "time_dependent", "_clock", "algebra", "_loop_rows", "_clusters",
+        "_limited", "unsupported", "unheld", "X_user", "time_dependent", "_clock", "algebra", "_loop_rows", "_clusters",
         "_independent_velocities", "_loop_numbers", "_stabilization",
     )  # fmt: skip
     NUMBERED = ("rotors", "joint_forces", "elements", "loop_forces")  # parts with numbers of their own
@@ -45,6 +45,7 @@ class Tree(ForceParts, topology.Rooted, Constrained):
     v_slice: tuple[slice, ...]
     depth: tuple[int, ...]
     unsupported: tuple[str, ...]
+    unheld: tuple[str, ...]
     time_dependent: bool
 
     # time_dependent: whether algorithms need the time, to which `at` binds the joints.

@@ -10,8 +10,8 @@ import numpy as np
 from kinetree.errors import InertiaError, JointError, ModelError, NonFiniteError
 from kinetree.joints import Joint
 from kinetree.model.gears import reflected_inertia
-from kinetree.model.parts import check_finite, check_rotation, numeric, one_number, two_named, vector
-from kinetree.spatial import Inertia, Transform
+from kinetree.model.parts import check_finite, numeric, one_number, two_named
+from kinetree.spatial import Inertia
 
 # A violation below these is rounding of a file's decimals or of a change of coordinates: a share of the largest moment,
 # and the moment of the whole mass at a micrometer.
@@ -49,12 +49,6 @@ def check_joint(what: str, joint: object) -> None:
         raise JointError(
             f"{what} is {joint!r}, expected a Joint such as kinetree.joints.Revolute((0, 0, 1))", joint=joint
         )
-
-
-def check_placement(what: str, X: Transform) -> None:
-    """A placement must be finite and its rotation proper and orthonormal."""
-    vector(f"{what}: position", list(X.r), "m")
-    check_rotation(what, X.E.matrix.rows)
 
 
 def as_rotational_inertia(what: str, inertia) -> np.ndarray:

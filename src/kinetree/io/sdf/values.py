@@ -9,8 +9,8 @@ import numpy as np
 
 from kinetree.io.xml.numbers import BadNumber, parse_number
 from kinetree.io.xml.reader import Node, shown
-from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
-from kinetree.model.parts import transform_of_pose
+from kinetree.model.builder import rotation_of_quaternion
+from kinetree.model.parts import rotation_of_rpy, transform_of_pose
 from kinetree.spatial import Transform
 
 WATER = 1000.0  # kg/m^3, where a density is required and not stated

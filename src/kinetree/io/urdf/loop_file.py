@@ -21,10 +21,9 @@ from kinetree.io.number_text import rpy_of
 from kinetree.io.urdf.loop_syntax import YAML_SUFFIXES, SyntaxFault, Tables, parsed, table_text
 from kinetree.io.xml.source import read_bytes
 from kinetree.joints import Cylindrical, Fixed, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
-from kinetree.model.builder import rotation_of_rpy
 from kinetree.model.loop_joints import DATA
 from kinetree.model.mechanism import is_identity
-from kinetree.model.parts import pose_of_transform, transform_of_pose
+from kinetree.model.parts import pose_of_transform, rotation_of_rpy, transform_of_pose
 
 SUFFIXES = tuple(f".loops{suffix}" for suffix in (".toml", *YAML_SUFFIXES))
 MOST_BYTES = 2**20

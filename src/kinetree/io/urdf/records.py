@@ -29,9 +29,9 @@ from kinetree.io.urdf.version import (
 )  # fmt: skip
 from kinetree.io.xml.reader import Document, Node, likely_word, shown
 from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
-from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
+from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.parts import SHAPES as PARAMETERS
-from kinetree.model.parts import Geometry
+from kinetree.model.parts import Geometry, rotation_of_rpy
 
 UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
 
