@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -82,6 +83,52 @@ def test_a_limit_carries_the_load_of_a_loop():
     assert by_kind(model, lam)["hard_limits"][2] == pytest.approx(2.0 * G * np.cos(1.2), rel=1e-9)
     a = kt.forward_dynamics(model, q, zero, [25.0, 0.0, 0.0])
     assert a[0] == pytest.approx((25.0 - 2.0 * G * np.cos(1.2)) * 0.6, rel=1e-9)
+
+
+def quadratic_program(M, f, K, C):
+    """``min x M x / 2 - f x`` with ``K x = 0``, ``C x >= 0``, by all sets of active rows; x and their forces."""
+    found = []
+    for active in itertools.chain.from_iterable(itertools.combinations(range(len(C)), n) for n in range(len(C) + 1)):
+        rows = np.vstack([K, C[list(active)]])
+        whole = np.block([[M, -rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+        if np.linalg.matrix_rank(rows, 1e-9) == len(rows):
+            x = np.linalg.solve(whole, np.concatenate([f, np.zeros(len(rows))]))
+            push = np.zeros(len(C))
+            push[list(active)] = x[len(M) + len(K) :]
+            if (C @ x[: len(M)] > -1e-9).all() and (push > -1e-9).all():
+                found.append((x[: len(M)], push))
+    return found[0]
+
+
+@pytest.mark.seeds(8)
+def test_limits_in_loops_solve_a_quadratic_program(seed):
+    """Sueda, eqs. 2.104-2.105 for a step's velocities, 2.125-2.127 for accelerations: joints at limits in a ladder."""
+    tree, rng, h = kt.models.ladder(2), np.random.default_rng(seed), 0.01
+    q, _ = tree.keyframe("initial")
+    stops = {"left1": 1.0, "right1": -1.0, "left2": 1.0, "rung2": -1.0}  # the sides on which they are free
+    bounds = {side: {name: q[tree.q_index(name)][0] for name, x in stops.items() if x == sign}
+              for side, sign in (("lower", 1.0), ("upper", -1.0))}  # fmt: skip
+    model = tree.replace(**bounds).with_constraints(HardLimits())
+    K = np.array(constraint_jacobian(tree, q.tolist()))[list(tree.independent_rows())]
+    C = np.zeros((4, model.nv))
+    for n, (name, sign) in enumerate(stops.items()):
+        C[n, tree.v_index(name)] = sign
+    tau, rest = 30.0 * rng.standard_normal(model.nv), np.zeros(model.nv)
+    M = kt.crba(tree, q)
+    a, push = quadratic_program(M, tau - kt.bias_forces(tree, q, rest), K, C)
+    with kt.interpreted():
+        found, lam = kt.forward_dynamics(model, q, rest, tau, multipliers=True)
+    assert found == pytest.approx(a, abs=1e-8 * (1.0 + np.abs(a).max()))
+    bounded = by_kind(model, lam)["hard_limits"]  # which limits of one motion share a force is not unique
+    along = kt.closed_loops.null_space(tree, q).T
+    assert along @ bounded == pytest.approx(along @ C.T @ push, abs=1e-7 * (1.0 + np.abs(push).max()))
+    assert (C @ bounded >= 0.0).all()
+    v = kt.closed_loops.project_velocity(tree, q, rng.standard_normal(model.nv))
+    force = M @ v + h * (tau - kt.bias_forces(tree, q, v))
+    after, _ = quadratic_program(M, force, K, C)
+    with kt.interpreted():
+        found = v + h * kt.dynamics.semi_implicit_acceleration(model, q, v, tau, h)
+    assert found == pytest.approx(after, abs=1e-8 * (1.0 + np.abs(after).max()))
 
 
 def test_compiled_in_both_precisions():

@@ -131,6 +131,48 @@ def test_ranks_drop_at_flat_positions_one_by_one():
         assert mobility(kt.models.four_bar_chain(n, angle=np.pi / 2)).mobility == n + 1
 
 
+def two_triangles():
+    """A link that turns about O, and two pairs of links from its tip to a pivot as far from O: all of length 1."""
+    b, step = kt.ModelBuilder("figure 8.2a", gravity=(0, -9.81, 0)), ((1, 0, 0), (0, 0, 0))
+    rod = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": np.diag([0.0, 1 / 12, 1 / 12])}
+    b.add_body("link", joint=Revolute(), joint_name="theta", **rod)
+    b.add_frame("pivot", "world", step)
+    for n in (1, 2):
+        b.add_body(f"out{n}", "link", Revolute(), f"out{n}", placement=step, **rod)
+        b.add_body(f"back{n}", f"out{n}", Revolute(), f"back{n}", placement=step, **rod)
+        b.add_frame(f"end{n}", f"back{n}", step)
+    loops = [LoopJoint(f"loop{n}", Revolute(), "pivot", f"end{n}") for n in (1, 2)]
+    return b.build().with_constraints(*loops).planar()
+
+
+def test_variable_mobility_of_figure_8_2():
+    """(a), C08.19: (r, mobility) is (4, 1) where theta turns, (3, 2) where theta = 0, (2, 3) where both branches meet.
+
+    With theta = 0 the tip is on the pivot, and both pairs fold and turn about it; else they are rigid triangles.
+    """
+    model = two_triangles()
+
+    def at(theta, first, second):
+        """On the branch of theta both pairs are isosceles over the chord, on the side given by a sign."""
+        angles = []
+        for turn in (first, second):
+            if theta == 0.0:
+                angles += [turn, np.pi]
+            else:  # the chord from the tip to the pivot has the direction (theta - pi) / 2
+                half = np.arccos(np.sin(theta / 2))
+                angles += [turn * half + (theta - np.pi) / 2 - theta, -2.0 * turn * half]
+        return np.array([theta, *angles])
+
+    cases = [(at(0.8, 1, -1), 4), (at(0.8, 1, 1), 4), (at(-1.7, 1, -1), 4), (at(0.0, 0.4, -1.1), 3),
+             (at(0.0, 2.0, 2.0), 3), (at(0.0, 0.0, np.pi), 2), (at(0.0, 0.0, 0.0), 2)]  # fmt: skip
+    for q, rank in cases:
+        found = mobility(model, q)
+        assert (found.freedoms, found.rank, found.mobility) == (5, rank, 5 - rank)
+        assert found.generic_rank == 4 and found.singular == (rank < 4)
+    elbows = [kt.pose(model, at(1e-6, side, side), frame="back1").p_WF[:2] for side in (1, -1)]
+    assert np.abs(np.array(elbows) - [1.0, 0.0]) == pytest.approx(np.array([[1.0, 0.0]] * 2), abs=1e-5)  # along x
+
+
 def test_regularity_is_the_distance_from_a_singular_position():
     """Proportional to the angle from flat; the table has a note below 1e-3, and names the motions at zero."""
     found = [mobility(kt.models.parallelogram(angle=x)) for x in (2e-4, 1e-4)]
