@@ -29,6 +29,7 @@ from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
 from kinetree.algorithms.projection import with_followers, with_given_motions
 from kinetree.algorithms.rnea import rnea
+from kinetree.algorithms.singular_positions import passing_solver
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
 from kinetree.model.constrained import LOOP_REPAIR
@@ -127,7 +128,8 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     passive = passive_joint_forces(model, q, v, x, u)
     force = plus(tau, passive)
     if method is None or (model.constraints and method is forward_dynamics_crba):
-        return constrained_accelerations(model, q, v, force, f_ext, model.armature, multipliers=multipliers)
+        given = model, q, v, force, f_ext, model.armature
+        return constrained_accelerations(*given, multipliers=multipliers, solver=passing_solver(model))
     if method in MULTIPLIERS:
         return method(model, q, v, force, f_ext, multipliers=multipliers)
     if model.constraints and (method not in REDUCED or multipliers):
@@ -161,7 +163,8 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None, x=None, u=None)
     if bounded_constraints(model):
         v_next = semi_implicit_velocities(model, q, v, tau, dt, f_ext, x, u)
         return [(after - before) / dt for after, before in zip(v_next, v, strict=True)]
-    return constrained_accelerations(model, q, v, *_semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u))
+    terms = _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
+    return constrained_accelerations(model, q, v, *terms, solver=passing_solver(model))
 
 
 def semi_implicit_velocities(model, q, v, tau, dt, f_ext=None, x=None, u=None):

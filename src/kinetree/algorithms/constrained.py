@@ -234,6 +234,11 @@ class ConstrainedSystem(Factorized):
         """L and D of A."""
         return ltdl_factors(self.A, self.below, typical_pivots(self.model, self.numbers, self.columns))
 
+    def relative_pivots(self) -> list:
+        """The pivots of A, relative to those of typical positions."""
+        typical = typical_pivots(self.model, self.numbers, self.columns)
+        return [x / size for x, size in zip(self.factors_A[1], typical, strict=True)]
+
     def multipliers(self, right) -> list:
         """``A^-1 b``."""
         return solve_ltdl(*self.factors_A, right, self.below)

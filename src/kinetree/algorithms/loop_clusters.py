@@ -91,6 +91,10 @@ class ClusterSystem:
             part.outward(u, A, a, lam)
         return a, [lam[n] for n in self.numbers]
 
+    def relative_pivots(self) -> list:
+        """The pivots of multipliers, relative to those of typical positions."""
+        return [x for part in self._parts if isinstance(part, JoinedJoints) for x in part.pivots]
+
     def accelerations(self, f, k) -> tuple[list, list]:
         """``G y`` of all velocity coordinates and lambda, for joint forces f (nv) and one k for each of the rows."""
         return self.solve(f, [self.model.algebra.Force.zero()] * self.model.nb, k)
@@ -159,6 +163,7 @@ class JoinedJoints:
         scales = [pivots[x] if isinstance(x, int) else sizes[columns.index(x)] for x in self.unknowns]
         negative = [r for r, x in enumerate(self.unknowns) if isinstance(x, int)]
         self.L, self.D = ltdl_factors(N, self.above, scales, negative)
+        self.pivots = [-self.D[r] / scales[r] for r in negative]
         self.W, algebra = None, model.algebra
         if self.base:
             zero = algebra.Force.zero()

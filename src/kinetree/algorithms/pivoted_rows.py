@@ -26,6 +26,8 @@ RANK = 1e-12
 class PivotedSystem(ConstrainedSystem):
     """The system of all rows, those that others imply among them; see `ConstrainedSystem`."""
 
+    least = RANK
+
     def __init__(self, model, M, kin, given=None, columns=None) -> None:
         choice = model.loop_rows()
         super().__init__(model, M, kin, given, columns, {*choice.kept, *choice.redundant})
@@ -37,7 +39,7 @@ class PivotedSystem(ConstrainedSystem):
         """Of A, its rows and columns divided by the natural sizes."""
         A = [[x / (size * self.sizes[n]) for n, x in enumerate(row)]
              for row, size in zip(self.A, self.sizes, strict=True)]  # fmt: skip
-        return PivotedRows(A, self.steps)
+        return PivotedRows(A, self.steps, self.least)
 
     def multipliers(self, right) -> list:
         """``A^+ b``."""
@@ -54,6 +56,8 @@ class PivotedRows:
         Its lower triangle.
     rank : int
         The number of pivots.
+    least : float
+        Pivots below this part of the first are rounding.
 
     Attributes
     ----------
@@ -61,14 +65,14 @@ class PivotedRows:
         The pivots, descending; those that are rounding zero.
     """
 
-    def __init__(self, A, rank: int) -> None:
+    def __init__(self, A, rank: int, least: float = RANK) -> None:
         used = [m for m, row in enumerate(A) if not vanishes(row[m])]
         rest = [[A[m][n] for n in used if n <= m] for m in used]
         self.columns, self.sizes, self.reciprocals, first = [], [], [], None
         for _ in range(min(rank, len(used))):
             size, column = _largest(rest)
             first = size if first is None else first
-            small = size <= RANK * first
+            small = size <= least * first
             inverse = where(small, 0.0, 1.0 / where(small, 1.0, size))
             factors = [x * inverse for x in column]
             rest = [[x - factors[m] * column[n] for n, x in enumerate(row)] for m, row in enumerate(rest)]

@@ -12,8 +12,10 @@ II, section VII.2). Further steps of positions, and the velocities, take the fac
 from __future__ import annotations
 
 from kinetree.algorithms.constrained import constrained_system, given_rates, remaining_rows
+from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import apply_couplings, integrate
+from kinetree.algorithms.singular_positions import PassingSystem
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.explicit_constraint import in_order
 from kinetree.state_kinematics import Kinematics
@@ -23,7 +25,10 @@ NEWTON = 3  # steps with new factors of the public calls: a gap e becomes about 
 
 def system_at(model, q):
     """The factors of M and ``K M^-1 K^T`` at a position."""
-    return constrained_system(model, Kinematics(model, q), given={})
+    kin = Kinematics(model, q)
+    if model._is_passing:
+        return PassingSystem(model, crba(model, q), kin, {})
+    return constrained_system(model, kin, given={})
 
 
 def projected_position(model, q, iterations, system=None):

@@ -127,6 +127,12 @@ class Constrained:
         made._set(_stabilization=gains, _loop_rows=self.loop_rows())
         return made
 
+    def passing(self):
+        """The same, whose steps go through singular positions; see `kinetree.algorithms.singular_positions`."""
+        made = self.replace(name=self.name)
+        made._set(_stabilization=self._stabilization, _is_passing=True, _loop_rows=self.loop_rows())
+        return made
+
     def is_loop(self, joint: str | int) -> bool:
         """Whether a name is that of a loop joint that is held."""
         return isinstance(joint, str) and joint in self._loop_numbers and joint not in self._joint_numbers

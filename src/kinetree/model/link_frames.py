@@ -243,6 +243,7 @@ def reframed(model):
     }
     made = type(model)(**{**model._arguments(), **changes})
     made._set(_reframed=made, _loop_rows=model.loop_rows(), _stabilization=model._stabilization)
+    made._set(_is_passing=model._is_passing)
     made._set(X_user=tuple(X.inverse() for X in turn))
     made._set(_independent_velocities=model.independent_velocities)
     return made

@@ -532,6 +532,7 @@ class Model(Equipped, JointArrays):
             ("numbers", pattern),
             ("constraints", (tuple(c.structure(self) for c in self.constraints), self.independent_rows())),
             ("stabilization", self._stabilization),
+            ("passing", self._is_passing),
             ("rotors", gear_structure(self)),
             ("forces", forces),
             ("frames", frames),

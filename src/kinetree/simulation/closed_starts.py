@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.algorithms.constraint_rows import CONSTRAINT_MISFIT
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINT_TOLERANCE
+from kinetree.integrators.singular_steps import regular_or_passing
 from kinetree.integrators.system import System
 from kinetree.model.closing import HELD, Closing, closed_position
 
@@ -38,6 +39,7 @@ def closed_start(system, q, w, given_v: bool) -> tuple[np.ndarray, np.ndarray, l
         A loop is open by more than 1e-6, or given velocities open it.
     """
     model, nv = system.model, system.model.nv
+    system = regular_or_passing(system, q)
     start, consistent = model.at(0.0), system.function("closed_loops_project_velocity", checks=False)
     check_closed(start, q, w[:nv] if given_v else consistent(q, w[:nv], *system.end_time(0.0)))
     q_closed, w_closed = system.closed(q, w)

@@ -7,6 +7,7 @@ import numpy as np
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.constraints import HardLimits
+from kinetree.integrators.singular_steps import sampled_dynamics
 from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.simulation.components import Channel, Component
 
@@ -45,12 +46,11 @@ class LoopForces(Component):
     def _multipliers(self, run) -> np.ndarray:
         """Of all rows, (T, nc)."""
         model, wrenches = run.model, run.metadata.wrenches
-        dynamics = System(model, wrenches is not None).function(
-            ALGORITHMS["forward_dynamics"].variants["multipliers"], checks=False
-        )
         given = (() if wrenches is None else (wrenches,)) + internal_arguments(model, run.x, run.u)
         q, v, tau = (np.ascontiguousarray(x) for x in (run.q, run.v, run.tau))
-        return dynamics(q, v, tau, *dynamics_time(model, run.time), *given)[1]
+        arguments = q, v, tau, *dynamics_time(model, run.time), *given
+        spec = ALGORITHMS["forward_dynamics"].variants["multipliers"]
+        return sampled_dynamics(System(model, wrenches is not None), spec, arguments)[1]
 
 
 class KeptLoopForces(LoopForces):

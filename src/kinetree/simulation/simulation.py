@@ -9,11 +9,13 @@ from contextlib import suppress
 
 import numpy as np
 
+from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_method, a_model, a_number, a_seed, a_truth_value, checked, number
 from kinetree.control.digital import composed
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrators.closure import a_closure
 from kinetree.integrators.methods import Adaptive, described, is_built_in
+from kinetree.integrators.singular_steps import SingularSteps, passes_singular, sampled_dynamics
 from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.integrators.system import time_argument as model_time
 from kinetree.integrators.trials import RUNAWAY
@@ -112,6 +114,7 @@ class Simulation:
         self._inputs = BoundInputs(made.model, composed(controller), inputs or Inputs(), made.components)
         self._inputs.check_delays(None if self._is_adaptive else dt)
         self.system = System(made.model, True) if self._inputs.has_wrenches else made.system
+        self._singular = None
         self._stepper = self._step_function()
         self.integrator = described(made.method)
         self._monitor = step_loop.Monitor(made.components, self._stepper, self._energy)
@@ -137,7 +140,10 @@ class Simulation:
             if any(x is not self._plan.constraints for x in wrapping):
                 raise SimulationError("simulate: components that change the step need a fixed-step integrator.")
             return None
-        stepper = self._components.wrap(self._method(self.system), self.system)
+        stepper = self._method(self.system)
+        if self.system.has_loops and passes_singular(self._method):
+            stepper = self._singular = SingularSteps(stepper, self._method, self.system)
+        stepper = self._components.wrap(stepper, self.system)
         is_foreign = not is_built_in(self._method) or any(not getattr(x, "is_built_in", False) for x in wrapping)
         if not is_foreign:
             return stepper
@@ -438,6 +444,8 @@ class Simulation:
             self._stepper.set_state(snapshot.stepper)
         self._components.set_state(snapshot.components)
         self._monitor.impulses = list(snapshot.impulses)
+        if self._singular is not None:
+            self._singular.restart(state.time)
         self._record.set_state(snapshot.record)
 
     def _settings(self) -> dict:
@@ -491,13 +499,13 @@ class Simulation:
             arrays = (*dynamics_time(self.model, T), *forces)
             acting = TAU + self._plan.constraints.reactions(system, T, Q, V, TAU, arrays)
         # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
-        inexact = system.has_loops or self._plan.constraints is not None
-        dynamics = system.function("forward_dynamics", checks=checks and not inexact)
+        given, near = (Q, V, acting, *dynamics_time(self.model, T), *forces), self._singular and self._singular.near(T)
+        checks = checks and self._plan.constraints is None
         return Trajectory(
             time=T,
             q=Q,
             v=V,
-            a=dynamics(Q, V, acting, *dynamics_time(self.model, T), *forces),
+            a=sampled_dynamics(system, ALGORITHMS["forward_dynamics"], given, near, checks),
             tau=TAU,
             **system.energies(Q, V, now),
             model_name=self.model.name,
@@ -506,7 +514,7 @@ class Simulation:
             dt=state.dt,
             steps=state.count if self._stepper is not None else None,
             wall_time=self.wall_time,
-            notes=self.notes,
+            notes=(*self.notes, *(self._singular.notes if self._singular else ())),
             events=self.events,
             model=self.model,
             metadata=self._metadata(T, wrenches, ended),

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from kinetree.integrators.singular_steps import SingularSteps
 from kinetree.integrators.trials import is_sane
 from kinetree.simulation.components import ImpulseEvent, Step
 
@@ -148,6 +149,7 @@ def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, 
     T, Q, V, TAU, row = record.time, record.q, record.v, record.tau, record.rows
     q, v, n, count, evaluated = state.q, state.v, state.n, state.count, state.evaluated
     last, good = n + steps, (q, v, n)
+    choose, choice = (stepper.choose, n) if isinstance(stepper, SingularSteps) else (None, -1)
     seen = begin is not None or hasattr(stepper, "get_state") or hasattr(stepper, "tableau")
     look = 1 if seen else CHECK_EVERY
     try:
@@ -161,6 +163,9 @@ def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, 
             if count % every == 0:
                 T[row], Q[row], V[row], TAU[row] = t, q, v, hold(t)
                 row += 1
+            if n == choice:
+                step, more = choose(t, dt, q, v)
+                choice = n + more
             q, v = step(t, dt, q, v, hold, f_ext)
             n += 1
             count += 1
