@@ -39,7 +39,8 @@ class _implicit_midpoint_step(NamedTuple):
     q_next: NDArray[Any]
     v_next: NDArray[Any]
 
-def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _implicit_midpoint_step:
+@overload
+def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[False] = False, out: Any | None = None) -> _implicit_midpoint_step:
     r"""One step of the implicit midpoint rule under constant forces, by a fixed number of Newton corrections.
 
     Parameters
@@ -56,6 +57,13 @@ def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayL
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    x_next : bool
+        Whether to give x_next, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -68,13 +76,18 @@ def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayL
     v_next : (..., nv) array
         Velocities after the step [rad/s or m/s]; infinite where the corrections have not converged (the last one
         above 1e-3 of the speed), so that no inaccurate result is used.
+    x_next : (..., nx) array, on request
+        Internal states of force elements after the step [as the elements define them].
     """
+@overload
+def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _linearly_implicit_step(NamedTuple):
     q_next: NDArray[Any]
     v_next: NDArray[Any]
 
-def linearly_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _linearly_implicit_step:
+@overload
+def linearly_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[False] = False, out: Any | None = None) -> _linearly_implicit_step:
     r"""One step of linearly implicit Euler under constant actuator forces, with the exact slopes of all other forces.
 
     Parameters
@@ -91,6 +104,13 @@ def linearly_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayL
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    x_next : bool
+        Whether to give x_next, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -102,7 +122,11 @@ def linearly_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayL
         Positions after the step [rad or m; quaternions unit].
     v_next : (..., nv) array
         Velocities after the step [rad/s or m/s].
+    x_next : (..., nx) array, on request
+        Internal states of force elements after the step [as the elements define them].
     """
+@overload
+def linearly_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _rk4_step(NamedTuple):
     q_next: NDArray[Any]
