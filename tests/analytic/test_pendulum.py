@@ -32,6 +32,15 @@ def test_benchmark_positions(integrator, dt, tolerance):
         assert found == pytest.approx((x, y, rate), abs=tolerance)
 
 
+def test_the_benchmark_has_the_stated_period():
+    """A01 is back where it was released after 2.36784194757624 s, that is 4 K(1/2) / sqrt(g)."""
+    period = 2.36784194757624
+    assert period == pytest.approx(4.0 * ellipk(0.5) / np.sqrt(9.81), rel=1e-14)
+    exact = kt.integrators.Adaptive(rtol=1e-12, atol=1e-12)
+    run = kt.simulate(pendulum(), [-np.pi / 2], duration=period, dt=period / 20, integrator=exact)
+    assert run.q[-1, 0] == pytest.approx(-np.pi / 2, abs=1e-10) and run.v[-1, 0] == pytest.approx(0.0, abs=1e-8)
+
+
 @pytest.mark.parametrize("amplitude", [0.1, 1.0, 2.5])
 def test_period_is_the_complete_elliptic_integral(amplitude):
     """After T = 4 sqrt(L/g) K(sin^2(q0/2)) the pendulum stands where it was released, at rest.

@@ -72,17 +72,17 @@ def test_a02_passes_singular_positions():
     model = kt.models.four_bar_chain(2)
     run = kt.simulate(model, duration=10.0, dt=1e-3)
     assert run.integrator == "rk4"
-    for t, phi, rate in (
-        (1.0, 3.337870803105, 6.807385240870),
-        (2.0, 6.341033361312, 1.018964591438),
-        (4.0, 12.684259593513, 1.076511180084),
-        (5.0, 16.654353486650, 6.105067553525),
-        (10.0, 31.750597186982, 1.506642180829),
+    for t, phi, x, y, rate in (
+        (1.0, 3.337870803105, -0.195020301950, -0.980799205662, 6.807385240870),
+        (2.0, 6.341033361312, 0.057815795768, 0.998327267863, 1.018964591438),
+        (4.0, 12.684259593513, 0.117616102376, 0.993059138451, 1.076511180084),
+        (5.0, 16.654353486650, -0.811310461003, -0.584615545352, 6.105067553525),
+        (10.0, 31.750597186982, 0.328458111537, 0.944518538180, 1.506642180829),
     ):
         k = round(t / 1e-3)
+        assert kt.pose(model, run.q[k], frame="crank0_tip").p_WF == pytest.approx([x, y, 0.0], abs=1e-9)
         assert run.q[k, :] == pytest.approx([phi, -phi, phi, -phi, phi], abs=1e-9)
         assert run.v[k, 0] == pytest.approx(rate, abs=1e-9)
-    assert np.sin(run.q[-1, 0]) == pytest.approx(0.328458111537, abs=1e-9)
     assert np.ptp(run.energy) < 1e-9 and gap(model, run.q[::500]) < 1e-12
 
 
@@ -108,6 +108,21 @@ PSIDE = {
     "omega": (0.5347301163226948, -0.1929337464421385e2, -0.5667493645176222e6),
     "epsilon": (0.1048080741042263e1, 0.3231791658026955, 0.9826520791458422e4),
 }
+PSIDE_FORCES = (199.1753333731910, -29.75531228015052, 23.06654119098399,
+                31.45271365475927, 22.64249232082739, 11.61740700019673)  # fmt: skip
+
+
+def squeezer_gaps(beta, theta, gamma, phi, delta, omega, epsilon):
+    """The six equations of the test set, whose multipliers it states."""
+    d, e, rr, ss, u, zf, zt = 0.028, 0.02, 0.007, 0.035, 0.04, 0.02, 0.04
+    sin, cos = np.sin, np.cos
+    x, y = rr * cos(beta) - d * cos(beta + theta), rr * sin(beta) - d * sin(beta + theta)
+    return np.array([
+        x - ss * sin(gamma) + 0.03635, y + ss * cos(gamma) - 0.03273,
+        x - e * sin(phi + delta) - zt * cos(delta) + 0.06934, y + e * cos(phi + delta) - zt * sin(delta) + 0.00227,
+        x - zf * cos(omega + epsilon) - u * sin(epsilon) + 0.06934,
+        y - zf * sin(omega + epsilon) + u * cos(epsilon) + 0.00227,
+    ])  # fmt: skip
 
 
 def test_a03_andrews_squeezer():
@@ -123,8 +138,16 @@ def test_a03_andrews_squeezer():
         assert run.q[-1, k] == pytest.approx(q, rel=5e-10), name
         assert run.v[-1, k] == pytest.approx(v, rel=1e-7), name
         assert a[k] == pytest.approx(acceleration, rel=2e-6), name
-    for t, beta in ((1, 0.211076385903), (2, 2.16011313153), (4, 8.18490588966)):
-        assert run.q[t, model.q_index("beta")] == pytest.approx(beta, rel=1e-9)
+    for t, name, angle in ((1, "beta", 0.211076385903), (2, "beta", 2.16011313153), (4, "beta", 8.18490588966),
+                           (2, "gamma", 0.158516758001), (4, "gamma", 0.209536913385)):  # fmt: skip
+        assert run.q[t, model.q_index(name)] == pytest.approx(angle, rel=1e-9)
+    places = [model.v_index(name).start for name in ("beta", "theta", "gamma", "phi", "delta", "omega", "epsilon")]
+    end, h = run.q[-1, places].astype(complex), 1e-30
+    assert np.abs(squeezer_gaps(*end)).max() < 1e-12
+    rows = np.array([np.imag(squeezer_gaps(*(end + 1j * h * unit))) / h for unit in np.eye(7)])  # by coordinates
+    left = (kt.inverse_dynamics(model.replace(constraints=()), run.q[-1], run.v[-1], a) - tau)[places]
+    found, *_ = np.linalg.lstsq(rows, -left, rcond=None)
+    assert found == pytest.approx(PSIDE_FORCES, abs=1e-7 * 199.0)  # M a + G^T lambda = f
     turned = run.q[-1, model.q_index("beta")] - run.q[0, model.q_index("beta")]
     assert run.energy[-1] - run.energy[0] == pytest.approx(0.033 * turned[0], rel=1e-9)
 
@@ -141,13 +164,13 @@ def test_a03_in_fixed_steps_keeps_all_fifteen_rows():
 
 # A05: flyball governor ------------------------------------------------------------------------------------------------
 
-GOVERNOR = {  # t: phi, theta, s
-    0.1: (0.6221066814, 0.4961738691, 0.5238364756),
-    0.5: (2.8076794884, 0.2594913815, 0.7432494248),
-    1.0: (5.5863469659, 0.5218333016, 0.5014209224),
-    2.0: (11.1732670757, 0.5166637974, 0.5059092943),
-    5.0: (27.9425319910, 0.4828745766, 0.5355631037),
-    10.0: (55.935409909, 0.390073702, 0.619622917),
+GOVERNOR = {  # t: phi, theta, s, and their rates
+    0.1: (0.6221066814, 0.4961738691, 0.5238364756, 6.1037178088, -0.5226739298, 0.4592718104),
+    0.5: (2.8076794884, 0.2594913815, 0.7432494248, 5.1034154220, -0.0539052185, 0.0521197802),
+    1.0: (5.5863469659, 0.5218333016, 0.5014209224, 6.2711257419, 0.1408855795, -0.1221514929),
+    2.0: (11.1732670757, 0.5166637974, 0.5059092943, 6.2362236144, 0.2769261886, -0.2407831470),
+    5.0: (27.9425319910, 0.4828745766, 0.5355631037, 6.0224964998, 0.6139170474, -0.5436826903),
+    10.0: (55.935409909, 0.390073702, 0.619622917, 5.548203623, 0.808467051, -0.747603354),
 }
 
 
@@ -157,9 +180,11 @@ def test_a05_stiff_flyball_governor(duration):
     model = kt.models.governor()
     radau = kt.integrators.Adaptive("Radau", rtol=1e-10, atol=1e-12)
     run = kt.simulate(model, duration=duration, dt=0.1, integrator=radau)
-    for t, (phi, theta, s) in GOVERNOR.items():
+    for t, (phi, theta, s, phi_rate, theta_rate, s_rate) in GOVERNOR.items():
         if t <= duration:
-            assert run.q[round(t / 0.1)] == pytest.approx([phi, s, theta, theta], rel=2e-8 * max(1.0, t)), t
+            k, rates = round(t / 0.1), [phi_rate, s_rate, theta_rate, theta_rate]
+            assert run.q[k] == pytest.approx([phi, s, theta, theta], rel=2e-8 * max(1.0, t)), t
+            assert run.v[k] == pytest.approx(rates, abs=1e-7 * max(1.0, t)), t
     momentum = kt.momentum(model, run.q, run.v)[:, 2]
     assert momentum == pytest.approx(53.86899865841844, rel=1e-8)
 
