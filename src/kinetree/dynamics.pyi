@@ -455,7 +455,8 @@ def forward_dynamics_inverse_mass_products(model: Model, q: ArrayLike, v: ArrayL
 def forward_dynamics_inverse_mass_products(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
-def forward_dynamics_null_space(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+@overload
+def forward_dynamics_null_space(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
     r"""Forward dynamics with constraints by the null space of their rows.
 
     .. math:: G^T M G\, \dot y = G^T (\tau - c - M \dot g), \qquad a = G \dot y + \dot g
@@ -472,6 +473,8 @@ def forward_dynamics_null_space(model: Model, q: ArrayLike, v: ArrayLike, tau: A
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -481,10 +484,16 @@ def forward_dynamics_null_space(model: Model, q: ArrayLike, v: ArrayLike, tau: A
     -------
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
     """
+@overload
+def forward_dynamics_null_space(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
-def forward_dynamics_partitioning(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+@overload
+def forward_dynamics_partitioning(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
     r"""Forward dynamics with constraints by coordinate partitioning.
 
     .. math:: \left(M_{ii} - M_{id} H - H^T (M_{di} - M_{dd} H)\right) \dot y =
@@ -502,6 +511,8 @@ def forward_dynamics_partitioning(model: Model, q: ArrayLike, v: ArrayLike, tau:
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -511,7 +522,12 @@ def forward_dynamics_partitioning(model: Model, q: ArrayLike, v: ArrayLike, tau:
     -------
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
     """
+@overload
+def forward_dynamics_partitioning(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 @overload
@@ -551,7 +567,8 @@ def forward_dynamics_pivoted(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
 def forward_dynamics_pivoted(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
-def forward_dynamics_pseudovelocities(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+@overload
+def forward_dynamics_pseudovelocities(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
     r"""Forward dynamics with constraints in pseudovelocities, along an orthonormal basis of the motions allowed.
 
     .. math:: \Sigma^T M \Sigma\, \dot\eta = \Sigma^T (\tau - c - M \Gamma k), \qquad
@@ -570,6 +587,8 @@ def forward_dynamics_pseudovelocities(model: Model, q: ArrayLike, v: ArrayLike, 
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -579,7 +598,12 @@ def forward_dynamics_pseudovelocities(model: Model, q: ArrayLike, v: ArrayLike, 
     -------
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
     """
+@overload
+def forward_dynamics_pseudovelocities(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 @overload

@@ -14,6 +14,7 @@ from kinetree.constraints import Lock, StickingFriction
 from kinetree.errors import SingularityError, UnsupportedError
 
 METHODS = ("dense", "sparse", "clusters", "inverse_mass_products", "pivoted")
+REDUCED = ("null_space", "partitioning", "pseudovelocities")
 
 
 @functools.cache
@@ -26,7 +27,7 @@ def jacobian(model, q):
     return np.array(constraint_jacobian(model, q.tolist()))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS + REDUCED)
 @pytest.mark.seeds(8)
 def test_methods_agree(seed, method):
     """Accelerations of all; multipliers where they are unique; and K^T lambda, which is unique always."""
@@ -44,7 +45,7 @@ def test_methods_agree(seed, method):
         assert mu == pytest.approx(lam, rel=0, abs=scale * np.abs(lam).max())
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS + REDUCED)
 def test_methods_compiled_with_a_lock(method):
     """A locked and geared mechanism in a batch, compiled: as the default."""
     model = kt.models.four_bar_chain(2)
@@ -128,12 +129,32 @@ def test_least_multipliers_share_the_load():
     assert np.abs(lam).max() == pytest.approx(2 * 9.81) and not lam[list(model.loop_rows().redundant)].any()
 
 
+@pytest.mark.parametrize("name", ["bennett", "four_bar", "parallelogram", "four_bar_chain", "cassie_leg"])
+def test_least_multipliers_of_redundant_loops(name):
+    """NumPy's pseudo-inverse in the units of moments; the joint forces are those of the default."""
+    model = getattr(kt.models, name)()
+    q, v = model.keyframe("initial")
+    choice, rng = model.loop_rows(), np.random.default_rng(5)
+    tau, v = rng.standard_normal(model.nv), kt.closed_loops.project_velocity(model, q, rng.standard_normal(model.nv))
+    a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True, method="pivoted")
+    b, mu = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    used = sorted({*choice.kept, *choice.redundant})
+    sizes = np.array([choice.natural[n] or 1.0 for n in used])
+    K, bias = jacobian(model, q)[used] / sizes[:, None], kt.closed_loops.bias(model, q, v)[used] / sizes
+    M, f = kt.crba(model, q), tau - kt.bias_forces(model, q, v) + kt.dynamics.passive_joint_forces(model, q, v)
+    free = -bias - K @ np.linalg.solve(M, f)
+    expected = np.linalg.pinv(K @ np.linalg.solve(M, K.T), rcond=1e-9) @ free
+    size = np.abs(expected).max()
+    assert lam[used] * sizes == pytest.approx(expected, abs=1e-8 * size) and not lam[list(choice.rounding)].any()
+    assert a == pytest.approx(b, abs=1e-8 * np.abs(a).max())
+    assert K.T @ (lam[used] * sizes) == pytest.approx(K.T @ (mu[used] * sizes), abs=1e-8 * size)
+    assert np.linalg.norm(lam[used] * sizes) < np.linalg.norm(mu[used] * sizes) * (1.0 + 1e-9)
+
+
 def test_unsupported_choices_are_refused():
-    """Bounded forces, multipliers of methods without them, and methods of trees."""
+    """Bounded forces, and methods of trees."""
     model = kt.models.four_bar()
     q, v = model.keyframe("initial")
-    with pytest.raises(UnsupportedError, match="'null_space'"):
-        kt.forward_dynamics(model, q, v, 0 * v, method="null_space", multipliers=True)
     with pytest.raises(UnsupportedError, match="methods 'auto'"):
         kt.forward_dynamics(model, q, v, 0 * v, method="aba")
     stuck = kt.models.double_pendulum().replace(dry_friction=1.0).with_constraints(StickingFriction())

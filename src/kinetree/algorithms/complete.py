@@ -117,8 +117,9 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     Source: Featherstone (2008), table 7.1 for the tree, or tables 6.2, 6.3 and 6.5 where these take fewer operations
     (arms of up to 7 joints, trees that branch early), unless ``method`` names an algorithm; with constraints see
     `kinetree.algorithms.constrained` ("auto": by multipliers), `kinetree.algorithms.forward_dynamics_multipliers` and
-    `kinetree.algorithms.forward_dynamics_reduced`. Methods by multipliers give them with ``multipliers=True``;
-    "pivoted" does so at singular positions, too.
+    `kinetree.algorithms.forward_dynamics_reduced`. With ``multipliers=True`` all these give multipliers:
+    those of "pivoted" are the least ones, and it does so at singular positions, too; with the others, rows that others
+    imply have none.
 
     See Also
     --------
@@ -130,13 +131,13 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     if method is None or (model.constraints and method is forward_dynamics_crba):
         given = model, q, v, force, f_ext, model.armature
         return constrained_accelerations(*given, multipliers=multipliers, solver=passing_solver(model))
-    if method in MULTIPLIERS:
+    if method in MULTIPLIERS or (model.constraints and method in REDUCED):
         return method(model, q, v, force, f_ext, multipliers=multipliers)
-    if model.constraints and (method not in REDUCED or multipliers):
+    if model.constraints:
         raise UnsupportedError(
             f"forward_dynamics: model {model.name!r} has constraints ({model.constraints[0]}), which methods 'auto', "
             "'crba', 'dense', 'sparse', 'clusters', 'inverse_mass_products' and 'pivoted' solve for by multipliers, "
-            "'null_space', 'partitioning' and 'pseudovelocities' without; the others are those of trees"
+            "'null_space', 'partitioning' and 'pseudovelocities' in fewer unknowns; the others are those of trees"
         )
     a = method(model, q, v, force, f_ext)
     return (a, []) if multipliers else a

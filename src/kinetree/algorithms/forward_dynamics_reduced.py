@@ -5,13 +5,15 @@ Accelerations that satisfy ``K a = k`` are ``a = B eta + a_0`` with ``K B = 0``,
 .. math:: B^T M B\, \eta = B^T (\tau - c - M a_0)
 
 (Featherstone, eq. 8.42-8.46). B is G with the independent velocities, or an orthonormal basis. Constraint forces
-do not appear. `forward_dynamics` solves with multipliers by default.
+do not appear; on request they follow from the accelerations, ``K^T lambda = M a + c - tau``. `forward_dynamics` solves
+with multipliers by default.
 """
 
 from __future__ import annotations
 
 from kinetree.algorithms.bounded_rows import bounded_constraints
-from kinetree.algorithms.constrained import given_accelerations
+from kinetree.algorithms.constrained import eliminated_multipliers, given_accelerations
+from kinetree.algorithms.couplings import weighted
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIONS
 from kinetree.algorithms.matrices import apply, dot, minus, plus, reflection
@@ -25,7 +27,14 @@ from kinetree.errors import UnsupportedError
 from kinetree.model.topology import filled_rows
 from kinetree.state_kinematics import Kinematics
 
-STATE = (UNIT_QUATERNIONS, CONSTRAINTS, CLOSED_LOOPS)
+DECLARED = {
+    "inputs": "q v tau",
+    "optional": "f_ext",
+    "outputs": "a",
+    "further": "multipliers",
+    "domains": (UNIT_QUATERNIONS, CONSTRAINTS, CLOSED_LOOPS),
+    "raises": "SingularityError UnsupportedError",
+}
 
 
 def solved(H, f) -> list:
@@ -39,11 +48,55 @@ def combined(basis, eta, a_0) -> list:
     return [a + dot([column[k] for column in basis], eta) for k, a in enumerate(a_0)]
 
 
+class Reflected:
+    """``K^T = Q R`` by reflections, for rows K.
+
+    Attributes
+    ----------
+    columns, diagonal : list
+        Column m of R is the first m entries of ``columns[m]``, and ``diagonal[m]``.
+    """
+
+    def __init__(self, K) -> None:
+        self.columns, self.diagonal, self._turns = [list(row) for row in K], [], []
+        for m, column in enumerate(self.columns):
+            alpha, reflect = reflection(column[m:])
+            self._turns.append(reflect)
+            self.diagonal.append(alpha)
+            for j in range(m + 1, len(self.columns)):
+                self.columns[j] = [*self.columns[j][:m], *reflect(self.columns[j][m:])]
+
+    def taken_back(self, y) -> list:
+        """``Q y``."""
+        for m in reversed(range(len(self._turns))):
+            y = [*y[:m], *self._turns[m](y[m:])]
+        return y
+
+    def multipliers(self, f) -> list:
+        """lambda of ``K^T lambda = f``."""
+        for m, reflect in enumerate(self._turns):
+            f = [*f[:m], *reflect(f[m:])]
+        lam = [0.0] * len(self.diagonal)
+        for m in reversed(range(len(lam))):
+            lam[m] = (f[m] - sum((self.columns[j][m] * lam[j] for j in range(m + 1, len(lam))), start=0.0))
+            lam[m] = lam[m] / self.diagonal[m]
+        return lam
+
+
+def multipliers_of(space, M, f, a) -> list:
+    """Of all rows, those of accelerations: ``M a = f + G^T lambda``; zero for rows that are left out."""
+    rest = minus([dot(row, a) for row in M], f)
+    lam = Reflected(space.whole).multipliers([weighted(rest, column) for column in space.columns])
+    for row, x in zip(space.rows, lam, strict=True):
+        rest = [r - row[k] * x if k in row else r for k, r in enumerate(rest)]
+    return eliminated_multipliers(space.model, space.kin, rest, dict(zip(space.numbers, lam, strict=True)))
+
+
 def constrained_space(model, q, v) -> NullSpace:
     """The constraints of a state, which have no bounded rows."""
     for c in bounded_constraints(model):
         raise UnsupportedError(
-            f"model {model.name!r} has the {c}, whose bounded forces methods without multipliers do not compute: take "
+            f"model {model.name!r} has the {c}, whose bounded forces reduced methods do not compute: take "
             "forward_dynamics with method 'auto'",
             model=model.name,
         )
@@ -51,8 +104,8 @@ def constrained_space(model, q, v) -> NullSpace:
     return NullSpace(model, kin, given=given_accelerations(model, kin))
 
 
-@algorithm(inputs="q v tau", optional="f_ext", outputs="a", domains=STATE, raises="SingularityError UnsupportedError")
-def forward_dynamics_null_space(model, q, v, tau, f_ext=None):
+@algorithm(**DECLARED)
+def forward_dynamics_null_space(model, q, v, tau, f_ext=None, *, multipliers=False):
     r"""Forward dynamics with constraints by the null space of their rows.
 
     .. math:: G^T M G\, \dot y = G^T (\tau - c - M \dot g), \qquad a = G \dot y + \dot g
@@ -71,11 +124,12 @@ def forward_dynamics_null_space(model, q, v, tau, f_ext=None):
     M, f, G = crba(model, q), minus(tau, bias_forces(model, q, v, f_ext)), space.by_column
     a_0 = space.accelerations([0.0] * len(G))
     rest = minus(f, apply(M, a_0))
-    return combined(G, solved(congruent(G, M), [dot(column, rest) for column in G]), a_0)
+    a = combined(G, solved(congruent(G, M), [dot(column, rest) for column in G]), a_0)
+    return (a, multipliers_of(space, M, f, a)) if multipliers else a
 
 
-@algorithm(inputs="q v tau", optional="f_ext", outputs="a", domains=STATE, raises="SingularityError UnsupportedError")
-def forward_dynamics_partitioning(model, q, v, tau, f_ext=None):
+@algorithm(**DECLARED)
+def forward_dynamics_partitioning(model, q, v, tau, f_ext=None, *, multipliers=False):
     r"""Forward dynamics with constraints by coordinate partitioning.
 
     .. math:: \left(M_{ii} - M_{id} H - H^T (M_{di} - M_{dd} H)\right) \dot y =
@@ -110,11 +164,12 @@ def forward_dynamics_partitioning(model, q, v, tau, f_ext=None):
     for n, k in enumerate(free):  # independent velocities that a constraint moves have h, too
         force[n] = force[n] - sum((M[k][m] + dot(minus_H[n], [M[d][m] for d in bound])) * h[m] for m in free)
     matrix = [[matrix[max(m, n)][min(m, n)] for n in range(len(free))] for m in range(len(free))]
-    return combined(G, solved(matrix, force), h)
+    a = combined(G, solved(matrix, force), h)
+    return (a, multipliers_of(space, M, f, a)) if multipliers else a
 
 
-@algorithm(inputs="q v tau", optional="f_ext", outputs="a", domains=STATE, raises="SingularityError UnsupportedError")
-def forward_dynamics_pseudovelocities(model, q, v, tau, f_ext=None):
+@algorithm(**DECLARED)
+def forward_dynamics_pseudovelocities(model, q, v, tau, f_ext=None, *, multipliers=False):
     r"""Forward dynamics with constraints in pseudovelocities, along an orthonormal basis of the motions allowed.
 
     .. math:: \Sigma^T M \Sigma\, \dot\eta = \Sigma^T (\tau - c - M \Gamma k), \qquad
@@ -135,22 +190,14 @@ def forward_dynamics_pseudovelocities(model, q, v, tau, f_ext=None):
     forward_dynamics, forward_dynamics_null_space, forward_dynamics_partitioning
     """
     space = constrained_space(model, q, v)
-    n, columns, k = len(space.left), [list(row) for row in space.K], space.remaining(space.k)
-    reflections, diagonal = [], []
-    for m in range(len(columns)):  # K^T = Q R, by columns
-        alpha, reflect = reflection(columns[m][m:])
-        reflections.append(reflect)
-        diagonal.append(alpha)
-        for j in range(m + 1, len(columns)):
-            columns[j] = [*columns[j][:m], *reflect(columns[j][m:])]
+    n, k = len(space.left), space.remaining(space.k)
+    factors = Reflected(space.K)
     x = []
-    for m, alpha in enumerate(diagonal):  # R^T x = k
-        x.append((k[m] - dot(columns[m][:m], x)) / alpha)
+    for m, alpha in enumerate(factors.diagonal):  # R^T x = k
+        x.append((k[m] - dot(factors.columns[m][:m], x)) / alpha)
 
     def taken_back(y, k=None):
-        for m in reversed(range(len(reflections))):
-            y = [*y[:m], *reflections[m](y[m:])]
-        return space.expanded(y, k)
+        return space.expanded(factors.taken_back(y), k)
 
     a_0 = taken_back([*x, *[0.0] * (n - len(x))], space.k)
     for k, a_k in space.given.items():
@@ -158,4 +205,5 @@ def forward_dynamics_pseudovelocities(model, q, v, tau, f_ext=None):
     basis = [taken_back([1.0 if j == m else 0.0 for j in range(n)]) for m in range(len(x), n)]
     M, f = crba(model, q), minus(tau, bias_forces(model, q, v, f_ext))
     rest = minus(f, apply(M, a_0))
-    return combined(basis, solved(congruent(basis, M), [dot(column, rest) for column in basis]), a_0)
+    a = combined(basis, solved(congruent(basis, M), [dot(column, rest) for column in basis]), a_0)
+    return (a, multipliers_of(space, M, f, a)) if multipliers else a

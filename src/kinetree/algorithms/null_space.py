@@ -41,6 +41,8 @@ class NullSpace:
         Of the couplings.
     chosen : sequence of int
         The velocity coordinates y.
+    whole : list
+        The rows over the columns.
     left : list of int
         The columns that no explicit constraint gives.
     K : list
@@ -49,23 +51,23 @@ class NullSpace:
 
     def __init__(self, model, kin, independent=None, given=None) -> None:
         model.check_held("independent velocities")
-        self.model, self.given = model, given or {}
+        self.model, self.kin, self.given = model, kin, given or {}
         self.chosen = model.independent_velocities() if independent is None else independent
         self.columns = coupling_columns(model)
         number = {column[0][0]: m for m, column in enumerate(self.columns)}
         self.numbers, self.rows, self.k = equality_rows(model, kin, self.given)
-        self._whole = [[weighted_row(row, column) for column in self.columns] for row in self.rows]
+        self.whole = [[weighted_row(row, column) for column in self.columns] for row in self.rows]
         self._followers = substitutions(
-            self._whole, [(n, number.get(k)) for n, k in self._explicit_rows(kin) if k not in self.chosen]
+            self.whole, [(n, number.get(k)) for n, k in self._explicit_rows(kin) if k not in self.chosen]
         )
         gone = dict(self._followers)
         self.left = [m for m in range(len(self.columns)) if m not in gone.values()]
         self._others = [n for n in range(len(self.rows)) if n not in gone]
         self.place = [self.left.index(number[k]) for k in self.chosen]
-        self.K = self._whole
+        self.K = self.whole
         if self._followers:
             units = [self._followed([float(m == j) for j in self.left]) for m in self.left]
-            self.K = [[dot(self._whole[n], unit) for unit in units] for n in self._others]
+            self.K = [[dot(self.whole[n], unit) for unit in units] for n in self._others]
 
     def _explicit_rows(self, kin):
         """The places of rows that give a velocity from others, and which."""
@@ -82,7 +84,7 @@ class NullSpace:
             found[m] = x_m
         for n, m in self._followers:
             right = 0.0 if k is None else k[n]
-            found[m] = right - dot(self._whole[n], found)
+            found[m] = right - dot(self.whole[n], found)
         return found
 
     @functools.cached_property
@@ -105,7 +107,7 @@ class NullSpace:
     def remaining(self, k) -> list:
         """Right-hand sides of the rows K from those of all rows."""
         constant = self._followed([0.0] * len(self.left), k)
-        return [k[n] - dot(self._whole[n], constant) for n in self._others]
+        return [k[n] - dot(self.whole[n], constant) for n in self._others]
 
     def solution(self, y, k=None) -> list:
         """All velocities with these independent ones, for right-hand sides of all rows, by default zero."""
