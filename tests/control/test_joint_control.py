@@ -10,9 +10,11 @@ import pytest
 from scipy.linalg import expm
 
 import kinetree as kt
+from kinetree.algorithms.coriolis import coriolis_matrix, coriolis_product
 from kinetree.control.manifold_error import ManifoldError
 from kinetree.errors import ArgumentError, ShapeError
 from tests.analytic.mechanisms import pendulum
+from tests.trees.geared import geared_tree
 
 h = 2.5e-4  # of central differences of fourth order: h^4 times a fifth derivative, and rounding over h or h^2
 
@@ -83,6 +85,21 @@ def test_joint_impedance_is_passive(seed):
         s = np.array(ManifoldError.of_joints(model, q, v, q_d, v_d).s)
         power = -s @ D @ s + s @ pushed
         assert abs(rates(energy)[0] - power) < 1e-7 * (1.0 + abs(power) + energy(0.0))
+
+
+@pytest.mark.seeds(20)
+def test_product_of_the_coriolis_matrix(seed):
+    """Two passes give C s of the matrix, also with joints that depend on time, geared rotors, and in a plane."""
+    rng = np.random.default_rng(seed)
+    models = [kt.models.random_tree(5, seed=seed, time_dependent=True)]
+    if seed == 0:
+        models += [geared_tree(5, seed), kt.models.double_pendulum().planar()]
+    for model in models:
+        q, v, s = model.random_q(rng).tolist(), *rng.uniform(-1.0, 1.0, (2, model.nv)).tolist()
+        tree = model.at(0.3)
+        C = np.array(coriolis_matrix(tree, q, v), float)
+        expected, found = C @ s, np.array(coriolis_product(tree, q, v, s), float)
+        assert np.abs(found - expected).max() < 1e-12 * (1.0 + np.abs(C).max())
 
 
 @pytest.mark.seeds(20)

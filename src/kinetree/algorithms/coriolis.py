@@ -6,10 +6,11 @@ All quantities are in world coordinates, where composite quantities are plain su
 
 from __future__ import annotations
 
+from kinetree.algorithms.base_inertia import base_inertias
 from kinetree.algorithms.gears import add_gear_coriolis
 from kinetree.algorithms.jacobian import subspace_rate
-from kinetree.algorithms.kinematics import motion_subspace, world_axes_twists, world_transforms
-from kinetree.algorithms.matrices import plus, put
+from kinetree.algorithms.kinematics import link_transform, motion_subspace, world_axes_twists, world_transforms
+from kinetree.algorithms.matrices import apply, plus, put
 from kinetree.algorithms.spec import algorithm
 
 
@@ -49,3 +50,33 @@ def coriolis_matrix(model, q, v):
             Ic[p], Bc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i]
     add_gear_coriolis(model, X_0, V, S, S_dot, v, C)
     return C
+
+
+def coriolis_product(model, q, v, s):
+    """``C s`` with the matrix of `coriolis_matrix`, in two passes as those of `rnea`; through the matrix with gears.
+
+    With the twists V of v, W of s and ``A = dJ/dt s`` the force of a body is
+    ``I (A - V x W / 2) + (V x* I W + W x* I V) / 2``.
+    """
+    if model.rotors:
+        return apply(coriolis_matrix(model, q, v), s)
+    I, zero = base_inertias(model), model.algebra.Motion.zero()
+    X, S, f = ([None] * model.nb for _ in range(3))
+    V, W, A = ([zero] * model.nb for _ in range(3))
+    for i in model.outward():
+        p, s_i = model.parent[i], model.v_of(i, s)
+        X[i], S[i], S_rate = link_transform(model, i, q), motion_subspace(model, i, q), subspace_rate(model, i, q, v)
+        W_J = S[i] @ s_i
+        V[i] = X[i] @ V[p] + model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
+        W[i] = X[i] @ W[p] + W_J
+        A[i] = X[i] @ A[p] + V[i].cross(W_J)
+        if S_rate is not None:
+            A[i] = A[i] + S_rate @ s_i
+        f[i] = I[i] @ (A[i] - V[i].cross(W[i]) * 0.5) + (V[i].cross(I[i] @ W[i]) + W[i].cross(I[i] @ V[i])) * 0.5
+    tau = [0.0] * model.nv
+    for i in model.inward():
+        p, slot = model.parent[i], model.v_slice[i]
+        tau[slot] = S[i].T @ f[i]
+        if p:
+            f[p] = f[p] + X[i].inverse_apply(f[i])
+    return tau

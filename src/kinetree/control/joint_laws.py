@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.complete import inverse_dynamics
 from kinetree.algorithms.constrained import remaining_rows
-from kinetree.algorithms.coriolis import coriolis_matrix
+from kinetree.algorithms.coriolis import coriolis_product
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import UNIT_QUATERNIONS, unit_quaternions
 from kinetree.algorithms.loop_inverse_dynamics import shared_with_loops
@@ -130,7 +130,7 @@ def joint_impedance(model, q, v, q_d, v_d, a_d, stiffness, damping, *, actuated=
     """
     error = ManifoldError.of_joints(model, q, v, q_d, v_d, a_d)
     feedback = minus(error.pulled_back(apply(stiffness, error.e)), apply(damping, error.s))
-    feedback = minus(feedback, apply(coriolis_matrix(model, q, v), error.s))
+    feedback = minus(feedback, coriolis_product(model, q, v, error.s))
     motion = inverse_dynamics(model, q, v, allowed(model, q, v, error.a_r, actuated), actuated=actuated)
     return plus(motion, delivered(model, q, v, feedback, actuated))
 

@@ -244,10 +244,11 @@ class _Search:
         if not self.limits:
             lower, upper = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
         set_(self, "bounds", (lower, upper))
-        kin, rows = Kinematics(model, model.neutral()), []
+        kin, rows = Kinematics(model, ()), []
         for c in model.constraints:
-            locked = c.residual(kin) is None and bool(c.velocity_map(kin))
-            rows += [c.row_kind == "equality" and (x or locked) for x in c.position_level(model)]
+            held = c.position_level(model)  # or a lock, which has no residual
+            locked = not any(held) and bool(c.velocity_map(kin))
+            rows += [c.row_kind == "equality" and (x or locked) for x in held]
         set_(self, "closing", np.array([n for n in model.independent_rows() if rows[n]], dtype=int))
 
     def coordinates(self, q) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.arguments import array, choice, names, text
+from kinetree.arguments import array, choice, names, refuse, text
 from kinetree.control.controller import gain_matrix, square_root
 from kinetree.control.frame_reference import FORMS, frame_reference
 from kinetree.control.reference import joint_reference
@@ -65,7 +65,8 @@ class FrameTask:
         R_d, *rest = self.reference(t)
         if np.isnan(R_d).any():
             if self.part != "position":
-                array(f"FrameTask: reference at t = {t:.9g} s", rest[0], FORMS, shape=(4, 4))  # raises
+                what = f"FrameTask of {self.frame!r}: the reference at t = {t:.9g} s"
+                refuse(what, rest[0], f'a pose, (4, 4) or (R, p), since part is {self.part!r}; or part="position"')
             R_d = np.eye(3)
         return (R_d, *rest)
 
