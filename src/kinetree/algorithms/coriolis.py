@@ -7,7 +7,7 @@ All quantities are in world coordinates, where composite quantities are plain su
 from __future__ import annotations
 
 from kinetree.algorithms.base_inertia import base_inertias
-from kinetree.algorithms.gears import add_gear_coriolis
+from kinetree.algorithms.gears import add_gear_coriolis, has_gears
 from kinetree.algorithms.jacobian import subspace_rate
 from kinetree.algorithms.kinematics import link_transform, motion_subspace, world_axes_twists, world_transforms
 from kinetree.algorithms.matrices import apply, plus, put
@@ -58,7 +58,7 @@ def coriolis_product(model, q, v, s):
     With the twists V of v, W of s and ``A = dJ/dt s`` the force of a body is
     ``I (A - V x W / 2) + (V x* I W + W x* I V) / 2``.
     """
-    if model.rotors:
+    if has_gears(model):
         return apply(coriolis_matrix(model, q, v), s)
     I, zero = base_inertias(model), model.algebra.Motion.zero()
     X, S, f = ([None] * model.nb for _ in range(3))

@@ -23,6 +23,11 @@ from __future__ import annotations
 from kinetree.errors import UnsupportedError
 
 
+def has_gears(model) -> bool:
+    """Whether joints turn rotors."""
+    return bool(model.rotors)
+
+
 def refuse_gears(model, name: str) -> None:
     """Raise UnsupportedError for a model whose rotors an algorithm would leave out.
 
