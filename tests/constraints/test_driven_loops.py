@@ -93,8 +93,8 @@ def test_rows_that_depend_on_time_are_kept(integrator):
         assert ahead.q[-1] == pytest.approx(run.q[20], abs=1e-2 if integrator == "semi_implicit" else 1e-6)
 
 
-@pytest.mark.parametrize("method", ["implicit_midpoint", "generalized_alpha", "bdf2", "linearly_implicit", "dop853",
-                                    "Radau"])  # fmt: skip
+@pytest.mark.parametrize("method", ["implicit_midpoint", "variational", "generalized_alpha", "bdf2",
+                                    "linearly_implicit", "dop853", "Radau"])  # fmt: skip
 def test_implicit_and_adaptive_methods_follow_the_motion(method):
     """Positions of the closed form, also between steps, and the force of the drive that rk4 has."""
     integrator = kt.integrators.Adaptive(method, 1e-8, 1e-8) if method in ("dop853", "Radau") else method

@@ -39,7 +39,7 @@ def test_methods_agree_and_a_lag_has_its_closed_form(integrator):
     assert found.model.state_names == found.channels["x"].labels
 
 
-IMPLICIT = ["linearly_implicit", "implicit_midpoint", "bdf2", "generalized_alpha"]
+IMPLICIT = ["linearly_implicit", "implicit_midpoint", "variational", "bdf2", "generalized_alpha"]
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "euler", "heun", "rk4", *IMPLICIT])
@@ -144,6 +144,12 @@ def test_parts_files_and_tables_keep_them(tmp_path):
     assert found.report() is not None
 
 
+class Bare(FIXED_STEP["rk4"]):
+    """A method of a user's own that makes no claim."""
+
+    name, internal_states = "bare", False
+
+
 @pytest.mark.parametrize(("options", "message"), [
     ({"control": {"jet.comand": 1.0}}, "no input named 'jet.comand' in model 'machine'. Did you mean 'jet.command'"),
     ({"control": {"jet.command": [1.0, 2.0]}}, r"control of 'jet.command' is \[1.0, 2.0\].*, expected a number"),
@@ -152,7 +158,7 @@ def test_parts_files_and_tables_keep_them(tmp_path):
     ({"control": [1.0]}, r"control is \[1.0\].*expected an array of shape \(4,\) or a mapping of names"),
     ({"x0": [1.0]}, r"x0 has shape \(1,\), expected \(3,\) .*: jet.thrust, biceps.activation, biceps.filtered"),
     ({"x0": [1.0, np.inf, 0.0]}, r"x0\[1\] is inf \('biceps.activation'\)"),
-    ({"integrator": "variational"}, "'variational' does not support. Supported by: 'semi_implicit', 'rk4'"),
+    ({"integrator": Bare}, "which integrator 'bare' does not support. Supported by: 'semi_implicit', 'rk4'"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named(options, message):
     """Names, shapes, numbers and methods."""
@@ -273,7 +279,7 @@ def test_internal_states_beside_loops(integrator):
     assert np.abs(kt.closed_loops.error(bar, ends[1].q)).max() < 1e-11
 
 
-@pytest.mark.parametrize("integrator", ["implicit_midpoint", "linearly_implicit"])
+@pytest.mark.parametrize("integrator", ["implicit_midpoint", "linearly_implicit", "variational"])
 def test_rollouts_of_implicit_steps(integrator):
     """q, v and x under inputs that are held over each step; a fixed number of corrections is at rounding."""
     model = flyer()
@@ -328,7 +334,7 @@ def test_inputs_of_rollouts_by_name():
         ({"control": {"jet.command": "fast"}}, "control of 'jet.command' is 'fast', expected a number or an array"),
         ({"control": np.ones((10, 3))}, r"control has shape \(10, 3\), expected \(..., 4\)"),
         ({"x0": np.ones(2), "steps": 3}, r"x0 has shape \(2,\), expected \(..., 3\)"),
-        ({"integrator": "variational", "steps": 3}, "'variational' does not support"),
+        ({"integrator": Bare, "steps": 3}, "'bare' does not support"),
         ({"out": (np.empty((4, model.nq)),) * 2, "steps": 3}, r"out needs a tuple of 3 arrays \(q, v, x\)"),
     ):
         with pytest.raises(KinetreeError, match=message):

@@ -168,7 +168,7 @@ def test_loops_stand_beside_locks_and_given_motions():
     assert np.abs(kt.closed_loops.error(still, held.q, held.time)).max() < 1e-13
     moved = whole.with_constraints(kt.constraints.PrescribedMotion("bob", kt.joints.Sinusoid(0.3, 8.0, offset=0.4)))
     exact = kt.simulate(moved, [*q, 0.4], duration=0.2, dt=1e-3, integrator="rk4")
-    for integrator in ("generalized_alpha", "bdf2", "implicit_midpoint"):
+    for integrator in ("generalized_alpha", "bdf2", "implicit_midpoint", "variational"):
         errors = [np.abs(kt.simulate(moved, exact.q[0], exact.v[0], duration=0.2, dt=dt, integrator=integrator).q[-1]
                          - exact.q[-1]).max() for dt in (4e-3, 2e-3)]  # fmt: skip
         assert errors[1] < 1e-3 and 3.0 < errors[0] / errors[1] < 6.0

@@ -135,6 +135,21 @@ def test_other_fixed_steps_keep_their_order(integrator):
     assert run.a[200] == pytest.approx(a, rel=1e-9)
 
 
+@pytest.mark.parametrize("integrator", ["variational", "linearly_implicit"])
+def test_methods_that_take_motions_by_their_mean_or_linearized_rate(integrator):
+    """Errors against dop853 fall with the order; the energy balance closes, and a rollout has the same motion."""
+    driven = moving(cart_pole(damping=0.2), "rail", SWING)
+    exact = kt.simulate(driven, [0.3, 1.0], duration=0.4, dt=0.1, integrator="adaptive")
+    runs = [kt.simulate(driven, [0.3, 1.0], duration=0.4, dt=dt, integrator=integrator) for dt in (4e-3, 2e-3)]
+    errors = [np.abs(run.q[-1] - exact.q[-1]).max() for run in runs]
+    order = 2 if integrator == "variational" else 1
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1) and errors[1] < 10.0 ** (-1 - 2 * order)
+    left = [np.abs(run.energy_balance.remainder).max() for run in runs]
+    assert np.log2(left[0] / left[1]) == pytest.approx(order, abs=0.3)
+    rolled = kt.rollout(driven, runs[1].q[0], runs[1].v[0], None, 2e-3, steps=200, integrator=integrator)
+    assert rolled.q == pytest.approx(runs[1].q, abs=1e-11)
+
+
 def test_locked_under_runge_kutta():
     """rk4 with a locked elbow: the model of surgery, to rounding; the lock does no work."""
     whole = arm()

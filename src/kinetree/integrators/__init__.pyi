@@ -224,7 +224,8 @@ class _variational_step(NamedTuple):
     q_next: NDArray[Any]
     v_next: NDArray[Any]
 
-def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _variational_step:
+@overload
+def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[False] = False, out: Any | None = None) -> _variational_step:
     r"""One step of the variational midpoint rule under constant forces, by a fixed number of corrections.
 
     Parameters
@@ -241,6 +242,13 @@ def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, d
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    x_next : bool
+        Whether to give x_next, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -253,4 +261,8 @@ def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, d
     v_next : (..., nv) array
         Velocities after the step [rad/s or m/s]; infinite where the corrections have not converged (the last one
         above 1e-3 of the speed), so that no inaccurate result is used.
+    x_next : (..., nx) array, on request
+        Internal states of force elements after the step [as the elements define them].
     """
+@overload
+def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...

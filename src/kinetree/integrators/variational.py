@@ -18,8 +18,8 @@ import math
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
-from kinetree.algorithms.constrained import equality_rows, remaining_rows
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported, stepped_constraints
+from kinetree.algorithms.constrained import equality_rows, given_rates, remaining_rows
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, rnea_derivatives, summed
 from kinetree.algorithms.manifold import integrate
@@ -30,11 +30,11 @@ from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
 from kinetree.integrators import implicit
 from kinetree.integrators.implicit_midpoint import KINKED, LOOPED, UNSOLVED
-from kinetree.integrators.kernels import finished, part
+from kinetree.integrators.kernels import END, FORCES, finished, part
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial import Columns
-from kinetree.spatial.scalar import is_zero, where
+from kinetree.spatial.scalar import is_zero, maximum, where
 from kinetree.state_kinematics import Kinematics
 
 
@@ -60,13 +60,14 @@ class Variational:
     Bou-Rabee, Marsden (2009), "Hamilton-Pontryagin integrators on Lie groups". Position-momentum form. The equations
     are solved to rounding in `simulate`; the rollout takes `variational_step`, a fixed number of corrections.
     Loops by RATTLE (Hairer, Lubich, Wanner 2006, section VII.1.4): positions are closed by impulses at the beginning of
-    the step, momenta by impulses at its end, which is symplectic on the closed positions.
+    the step, momenta by impulses at its end, which is symplectic on the closed positions. Prescribed joints move at
+    their mean rate over the step; internal states of force elements take the implicit midpoint rule.
     """
 
     name = "variational"
     algorithm = "variational_step"  # the step under constant forces, for rollouts
     order = 2
-    closes_loops = True
+    closes_loops = internal_states = True
 
     def __init__(self, system) -> None:
         _refuse(system.model)
@@ -74,7 +75,7 @@ class Variational:
         self._momentum = system.function(MOMENTUM, checks=False)
         self._update = system.function(CLOSED_UPDATE if system.has_loops else VARIATIONAL_UPDATE, checks=False)
         self._end = system.function(VARIATIONAL_END, checks=False)
-        self._h, self._h_array = None, None
+        self._h, self._h_array, self._nv, self._end_time = None, None, system.model.nv, system.end_time
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
@@ -83,18 +84,19 @@ class Variational:
         step = self._h_array
         middle = t + 0.5 * h
         forces, wrenches = tau(middle), f_ext(middle)
-        p, M = self._momentum(q, v)
-        u, before, previous = v, v, math.inf
+        p, M = self._momentum(q, v[: self._nv], *self._end_time(t))
+        u = np.concatenate((v[: self._nv], np.zeros(len(v) - self._nv)))  # rates; those of internal states follow
+        before, previous = u, math.inf
         for n in range(MOST):
-            u_next, change, r, *p_end = self._update(q, u, p, M, forces, step, before, *wrenches)
+            u_next, change, r, *p_end = self._update(q, u, v, p, M, forces, step, before, *wrenches)
             change = float(change)
             self.iterations += 1
             if change <= EXACT or (change <= ENOUGH and change >= 0.5 * previous):
-                return self._end(q, u_next, p_end[0] if p_end else p, step)
+                return self._end(q, u_next, v, p_end[0] if p_end else p, step, *self._end_time(t + h))
             if not math.isfinite(change) or n + 1 == MOST:
                 break
             previous, before, u = change, u, u_next
-        raise no_convergence(self._system, self.name, middle, n + 1, u_next - u, r)
+        raise no_convergence(self._system, self.name, middle, n + 1, (u_next - u)[: self._nv], r)
 
 
 def _refuse(model) -> None:
@@ -102,9 +104,6 @@ def _refuse(model) -> None:
     free = next((c for c in remaining_rows(model) if not all(c.position_level(model))), None)
     what = "gears" if model.geared else "joints that depend on time" if model.time_dependent else None
     what = what or (f"constraints of velocities such as the {free}" if free is not None else None)
-    what = what or next(
-        (f"the {c}" for c in model.constraints if c.time_dependent and c not in remaining_rows(model)), None
-    )
     if what:
         raise UnsupportedError(
             f"the variational integrator does not support {what}, which model {model.name!r} has; "
@@ -187,15 +186,14 @@ def _transposed_product(A, x):
     return [sum((a * b for a, b in zip(row, x, strict=True) if not is_zero(a)), start=0.0) for row in transposed(A)]
 
 
-def variational_matrix(model, q, u, M, h, slopes, stuck=None) -> implicit.Reduced:
+def variational_matrix(model, q, u, M, h, slopes, stuck=None, x=None, inputs=None) -> implicit.Reduced:
     """The derivative of `variational_residual` in u, to the second order of h, factorized.
 
     ``M(q_m) + h/2 d(M u)/dq - h/2 (d(M u)/dq)^T - h^2/4 d(dL/dq + f)/dq`` is ``M(q) + h/2 dc/du + h^2/4 dr/dq``; the
-    slopes of the tree from `variational_slopes`, those of passive forces from here.
+    slopes of the tree from `variational_slopes`, those of passive forces from here. x are the internal states there.
     """
-    dq, dv = slopes
-    K, D = implicit.passive_slopes(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
-    n, half = range(model.nv), 0.5 * h
+    (dq, dv), n, half = slopes, range(model.nv), 0.5 * h
+    K, D = implicit.passive_slopes(model, integrate(model, q, [half * u_k for u_k in u]), u, stuck, x, inputs, half)
     matrix = [[M[m][k] + half * (dv[m][k] + D[m][k] + half * (dq[m][k] - K[m][k])) for k in n] for m in n]
     return implicit.Reduced(model, matrix)
 
@@ -206,34 +204,65 @@ def variational_slopes(model, q, u, h, f_ext=None):
     return rnea_derivatives(model, Q, u, [0.0] * model.nv, f_ext)[:2]
 
 
-def variational_residual(model, q, u, p, tau, h, f_ext=None):
+def variational_residual(model, q, u, p, tau, h, f_ext=None, x=None, inputs=None):
     """Half the sum of the discrete Euler-Lagrange equations, zero at the u of the step that begins with momenta p."""
     middle = Middle(model, q, u, h)
     m, slope = legendre(model, middle.position, u, f_ext)
-    passive = passive_joint_forces(model, middle.position, u)
+    passive = passive_joint_forces(model, middle.position, u, x, inputs)
     turned, start = middle.backward(m), middle.forward(middle.from_start(p))
     return [turned[k] - 0.5 * (p[k] + start[k] + h * (slope[k] + passive[k] + tau[k])) for k in range(model.nv)]
 
 
-def _corrected(model, matrix, q, u, p, tau, h, stuck=None, f_ext=None):
+def prepared(model, q, rates, w, h, inputs=None):
+    """Mean rates with those of prescribed joints put in; internal states in the middle, after a correction of their
+    rates, which follow those of the joints; and the size of that correction.
+
+    w are the velocities and internal states at the beginning, the model is that of the middle's time.
+    """
+    rates, half = with_mean_rates(model, q, rates, h), 0.5 * h
+    middle = [*rates[: model.nv], *(x + half * r for x, r in zip(w[model.nv :], rates[model.nv :], strict=True))]
+    Q = integrate(model, q, [half * u_k for u_k in rates[: model.nv]]) if model.nx else q
+    middle, rates, moved = implicit.with_internal_rates(model, Q, middle, rates, half, inputs)
+    return rates, middle[model.nv :], moved
+
+
+def with_mean_rates(model, q, rates, h):
+    """Rates whose entries of prescribed motions are the mean ones of the step: no correction changes these."""
+    if not model.has_given_motions:
+        return rates
+    ends, found = [Kinematics(model.after(s * h), q) for s in (-0.5, 0.5)], list(rates)
+    for c in model.constraints:
+        if given := c.given_rates(ends[0]):
+            for k, before, after in zip(given, *(c.residual(kin) for kin in ends), strict=True):
+                found[k] = (before - after) / h
+    given = implicit.given_accelerations(model, ends[0])
+    for c in model.constraints:
+        for k, pairs in c.velocity_map(ends[0]).items():
+            for m, ratio in pairs:
+                if m in given:
+                    found[k] = ratio * found[m]
+    return found
+
+
+def _corrected(model, matrix, q, u, p, tau, h, stuck=None, f_ext=None, x=None, inputs=None):
     """u after one correction, its change as a fraction of the speed, the residual, and the momenta with impulses.
 
     Loops are closed at the end, ``phi(q exp(h u)) = 0``, by impulses ``K(q)^T mu`` at the beginning (RATTLE); those at
     the end are the projection of its velocities.
     """
-    r = variational_residual(model, q, u, p, tau, h, f_ext)
+    r = variational_residual(model, q, u, p, tau, h, f_ext, x, inputs)
     excess = [0.0] * model.nv
     if stuck is not None:
         excess = implicit.sticking(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
-    total = [x + 0.5 * h * y for x, y in zip(r, excess, strict=True)]
+    total = [f + 0.5 * h * y for f, y in zip(r, excess, strict=True)]
     if not has_loops(model):
         change = matrix.solve(total)
     else:
         start, push, pull, errors = _rows(model, q, u, h)
         change, mu = matrix.constrained(total, push, pull, errors)
-        for row, x in zip(start, mu, strict=True):
-            p = [p_k - row.get(k, 0.0) * x for k, p_k in enumerate(p)]
-    u = [x - dx for x, dx in zip(u, change, strict=True)]
+        for row, impulse in zip(start, mu, strict=True):
+            p = [p_k - row.get(k, 0.0) * impulse for k, p_k in enumerate(p)]
+    u = [u_k - du for u_k, du in zip(u, change, strict=True)]
     return u, implicit.relative_change(change, u), r, p
 
 
@@ -241,48 +270,56 @@ def _rows(model, q, u, h):
     """Rows of loops at both ends of the step: those of impulses at its start, their effect in the residual, the slopes
     of the errors of position at its end divided by h, and these errors."""
     move = [h * u_k for u_k in u]
-    Q, middle = integrate(model, q, move), Middle(model, q, u, h)
-    numbers, start, _ = equality_rows(model, Kinematics(model, q), {})
-    _, end, _ = equality_rows(model, Kinematics(model, Q), {})
+    Q, middle, half = integrate(model, q, move), Middle(model, q, u, h), 0.5 * h
+    numbers, start, _ = equality_rows(model, Kinematics(model.after(-half), q), {})
+    _, end, _ = equality_rows(model, Kinematics(model.after(half), Q), {})
     push = []
     for row in start:
         k0 = [row.get(k, 0.0) for k in range(model.nv)]
         turned = middle.forward(middle.from_start(k0))
         push.append({k: 0.5 * (x + y) for k, (x, y) in enumerate(zip(k0, turned, strict=True))})
     pull = implicit.times_tangent(model, [[row.get(k, 0.0) for k in range(model.nv)] for row in end], move)
-    errors = [x / h for x in position_errors(model, numbers, Q)]
+    errors = [x / h for x in position_errors(model.after(half), numbers, Q)]
     return start, push, [dict(enumerate(row)) for row in pull], errors
 
 
-def _update(model, q, u, p, M, tau, h, before, f_ext=None):
-    stuck = implicit.reversals(before, u)
-    matrix = variational_matrix(model, q, u, M, h, variational_slopes(model, q, u, h, f_ext), stuck)
-    return _corrected(model, matrix, q, u, p, tau, h, stuck, f_ext)[:3]
+def _closed_update(model, q, rates, w, p, M, tau, h, before, f_ext=None, u=None):
+    nv = model.nv
+    rates, x, moved = prepared(model, q, rates, w, h, u)
+    stuck, mean = implicit.reversals(before[:nv], rates[:nv]), rates[:nv]
+    matrix = variational_matrix(model, q, mean, M, h, variational_slopes(model, q, mean, h, f_ext), stuck, x, u)
+    mean, change, r, p = _corrected(model, matrix, q, mean, p, tau, h, stuck, f_ext, x, u)
+    return [*mean, *rates[nv:]], maximum(change, moved) if model.nx else change, r, p
 
 
-def _closed_update(model, q, u, p, M, tau, h, before, f_ext=None):
-    stuck = implicit.reversals(before, u)
-    matrix = variational_matrix(model, q, u, M, h, variational_slopes(model, q, u, h, f_ext), stuck)
-    return _corrected(model, matrix, q, u, p, tau, h, stuck, f_ext)
+def _update(model, q, rates, w, p, M, tau, h, before, f_ext=None, u=None):
+    return _closed_update(model, q, rates, w, p, M, tau, h, before, f_ext, u)[:3]
 
 
 def _momentum(model, q, v):
-    refuse_unsupported(model, "aba", computed=remaining_rows(model))
+    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     return legendre(model, q, v)[0], crba(model, q)
 
 
-def _end(model, q, u, p, h):
+def _end(model, q, rates, w, p, h):
+    """The state at the end, for a model at its time."""
+    u, r = rates[: model.nv], rates[model.nv :]
     middle = Middle(model, q, u, h)
     m, _ = legendre(model, middle.position, u)
     p_next = middle.forward([2.0 * m_k - p_k for m_k, p_k in zip(m, middle.from_start(p), strict=True)])
     q_next = integrate(model, q, [h * u_k for u_k in u])
-    return finished(model, q_next, implicit.Reduced(model, crba(model, q_next)).solve(p_next))
+    M = crba(model, q_next)
+    for k, (rate, _) in given_rates(model, Kinematics(model, q_next)).items():
+        p_next = [x - row[k] * rate for x, row in zip(p_next, M, strict=True)]
+    x_next = [x + h * rate for x, rate in zip(w[model.nv :], r, strict=True)]
+    return finished(model, q_next, [*implicit.Reduced(model, M).solve(p_next), *x_next])
 
 
 @algorithm(
     inputs="q v tau dt",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="q_next v_next",
+    further="x_next",
     domains=COMPLETE,
     symbols={
         "tau": "Actuator forces during the step [N m or N].",
@@ -293,7 +330,7 @@ def _end(model, q, u, p, h):
     raises="UnsupportedError",
     geared=False,
 )
-def variational_step(model, q, v, tau, dt, f_ext=None):
+def variational_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
     """One step of the variational midpoint rule under constant forces, by a fixed number of corrections.
 
     Notes
@@ -307,27 +344,29 @@ def variational_step(model, q, v, tau, dt, f_ext=None):
     implicit_midpoint_step, simulate
     """
     _refuse(model)
-    p, M = _momentum(model, q, v)
-    u, before, kinks, stuck = list(v), v, implicit.has_kinks(model), None
+    (p, M), nv, middle = _momentum(model, q, v), model.nv, model.after(0.5 * dt)
+    w = [*v, *(model.initial_internal() if x is None else x)]
+    rates, before, kinks, stuck = [*v, *[0.0] * model.nx], v, implicit.has_kinks(model), None
     for n in range(2 + (KINKED if kinks else 6) + (LOOPED if has_loops(model) else 0)):
+        rates, states, moved = prepared(middle, q, rates, w, dt, u)
+        mean = rates[:nv]
         if kinks:
-            stuck, before = implicit.reversals(before, u), u
+            stuck, before = implicit.reversals(before, mean), mean
         if n < 2:
-            slopes = variational_slopes(model, q, u, dt, f_ext)
+            slopes = variational_slopes(middle, q, mean, dt, f_ext)
         if n < 2 or kinks:
-            matrix = variational_matrix(model, q, u, M, dt, slopes, stuck)
-        u, change, _, p_end = _corrected(model, matrix, q, u, p, tau, dt, stuck, f_ext)
-    q_next, v_next = _end(model, q, u, p_end, dt)
-    return q_next, [where(change < UNSOLVED, x, float("inf")) for x in v_next]
+            matrix = variational_matrix(middle, q, mean, M, dt, slopes, stuck, states, u)
+        mean, change, _, p_end = _corrected(middle, matrix, q, mean, p, tau, dt, stuck, f_ext, states, u)
+        rates = [*mean, *rates[nv:]]
+    q_next, w_next = _end(model.after(dt), q, rates, w, p_end, dt)
+    change = maximum(change, moved) if model.nx else change
+    w_next = [where(change < UNSOLVED, y, float("inf")) for y in w_next]
+    return (q_next, w_next[:nv], w_next[nv:]) if x_next else (q_next, w_next)
 
 
 MOMENTUM = part("variational_momentum", _momentum, "q[nq] v[nv]", "p[nv] M[nv,nv]")
-VARIATIONAL_UPDATE = part(
-    "variational_update", _update, "q[nq] u[nv] p[nv] M[nv,nv] tau[nv] h before[nv]", "u_next[nv] change r[nv]",
-    "f_ext[nb,6]",
-)  # fmt: skip
-CLOSED_UPDATE = part(
-    "variational_closed_update", _closed_update, "q[nq] u[nv] p[nv] M[nv,nv] tau[nv] h before[nv]",
-    "u_next[nv] change r[nv] p_end[nv]", "f_ext[nb,6]",
-)  # fmt: skip
-VARIATIONAL_END = part("variational_end", _end, "q[nq] u[nv] p[nv] h", "q_next[nq] v_next[nv]")
+_STEP = "q[nq] rates[nw] w[nw] p[nv] M[nv,nv] tau[nv] h before[nw]"
+VARIATIONAL_UPDATE = part("variational_update", _update, _STEP, "rates_next[nw] change r[nv]", FORCES)
+CLOSED_UPDATE = part("variational_closed_update", _closed_update, _STEP, "rates_next[nw] change r[nv] p_end[nv]",
+                     FORCES)  # fmt: skip
+VARIATIONAL_END = part("variational_end", _end, "q[nq] rates[nw] w[nw] p[nv] h", END)
