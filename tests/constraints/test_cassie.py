@@ -52,3 +52,59 @@ def test_stops_that_are_added_brake_the_closed_mechanism(cassie):
         push = np.eye(cassie.nv)[k]
         mobility = np.subtract(*(kt.forward_dynamics(bare, q, still, force)[k] for force in (push, still)))
         assert float(run.model.limit_stiffness[k]) * mobility == pytest.approx(50.0**2, rel=1e-6)
+
+
+def test_the_assembled_robot_stands_where_its_file_puts_it(cassie):
+    """Only the foot linkages move into their limits, with motors at 50 times their angle; both legs alike."""
+    q = kt.assemble(cassie)
+    start = cassie.keyframe("initial")[0]
+    moved = {cassie.joint_name(i) for i in cassie.outward() if np.abs((q - start)[cassie.q_slice[i]]).max() > 1e-2}
+    assert moved == {f"{side}-{joint}" for side in ("left", "right")
+                     for joint in ("tarsus-crank-joint", "crank-rod-joint", "foot-ip", "foot-op")}  # fmt: skip
+    assert max(gaps(cassie, [q])) < 1e-12 and q[cassie.q_index("left-foot-ip")] > 35.0
+
+
+def test_assembled_velocities_keep_all_18_freedoms(cassie):
+    """The nearest consistent ones in the metric of M; rows that follow from others but for decimals hold no motion."""
+    q, wish = kt.assemble(cassie), np.random.default_rng(3).standard_normal(cassie.nv)
+    G, M = kt.closed_loops.null_space(cassie, q), kt.crba(cassie, q)
+    nearest = G @ np.linalg.solve(G.T @ M @ G, G.T @ M @ wish)
+    assert cassie.ny == 18 and kt.assemble(cassie, q, v=wish).v == pytest.approx(nearest, abs=1e-8)
+
+
+@pytest.fixture(scope="module")
+def wild(cassie):
+    """Without limits: a closed state far from that of the file, forces, and their accelerations."""
+    model, rng = cassie.without_limits(), np.random.default_rng(0)
+    guess = kt.integrate(model, kt.assemble(cassie), 0.3 * rng.standard_normal(model.nv))
+    q, v = kt.assemble(model, guess, v=rng.standard_normal(model.nv))
+    tau = 10.0 * rng.standard_normal(model.nv)
+    return model, q, v, tau, kt.forward_dynamics(model, q, v, tau)
+
+
+@pytest.mark.parametrize("method", ["dense", "null_space"])
+def test_other_methods_give_these_accelerations(wild, method):
+    """The whole saddle-point matrix, and as many equations as there are freedoms."""
+    model, q, v, tau, a = wild
+    assert kt.forward_dynamics(model, q, v, tau, method=method) == pytest.approx(a, abs=1e-9 * np.abs(a).max())
+
+
+def test_torques_of_its_accelerations(wild):
+    """Rows left out are broken by rounding, which is no error; the torques have the same effect."""
+    model, q, v, tau, a = wild
+    found, G = kt.inverse_dynamics(model, q, v, a), kt.closed_loops.null_space(model, q)
+    scale = np.abs(G.T @ kt.rnea(model, q, v, a)).max()
+    np.testing.assert_allclose(G.T @ found, G.T @ tau, atol=1e-10 * scale)
+    assert np.linalg.norm(found) < np.linalg.norm(tau)
+    with pytest.raises(kt.errors.ConstraintError, match="no forces cause it"):
+        kt.inverse_dynamics(model, q, v, a + np.eye(model.nv)[model.v_index("left-foot-op").start])
+
+
+def test_motors_and_what_they_cannot_cause(wild):
+    """Ten motors, and forces on the pelvis: sixteen of eighteen freedoms, without internal forces; springs move two."""
+    model, q, v, tau, a = wild
+    motors = [name for name in model.joint_names if name.endswith("-ip")]
+    family = kt.closed_loops.torque_family(model, q, v, a, actuated=["root_joint", *motors])
+    assert (family.actuation, family.lacking, family.null_space.shape[1]) == ("underactuated", 2, 0)
+    report = kt.closed_loops.mobility(model, q, actuated=motors)
+    assert (report.mobility, report.rank, report.uncontrolled, report.internal_forces) == (18, 26, 8, 0)

@@ -176,14 +176,18 @@ GIVEN_MOTIONS = Domain("time of constraints", (), lambda model, inputs: [], None
 
 
 def _rates_of_rows(model, inputs):
-    """(constraint, row, residual of ``G a = k``, size of its terms) of all rows that hold loops closed."""
+    """(constraint, row, residual of ``G a = k``, size of its terms) of all rows that hold loops closed.
+
+    Of those that others imply but for rounding nothing is required, as of positions and velocities.
+    """
     now, a = model.at(inputs["t"]) if "t" in inputs else model, inputs["a"]
-    kin = Kinematics(now, inputs["q"], inputs["v"])
-    for c in model.constraints:
+    kin, left_out = Kinematics(now, inputs["q"], inputs["v"]), set(model.loop_rows().rounding)
+    for c, numbers in model.constraint_rows():
         if c.row_kind == "equality" and c.frames and not c.velocity_map(kin):
-            for n, (row, bias) in enumerate(zip(c.rows(kin), c.bias(kin), strict=True)):
-                terms = [bias, *(x * a[k] for k, x in row.items())]
-                yield c, n, sum(terms), sum((absolute(x) for x in terms), start=1.0)
+            for n, row, bias in zip(numbers, c.rows(kin), c.bias(kin), strict=True):
+                if n not in left_out:
+                    terms = [bias, *(x * a[k] for k, x in row.items())]
+                    yield c, n - numbers.start, sum(terms), sum((absolute(x) for x in terms), start=1.0)
 
 
 def _leaving(model, inputs):

@@ -62,11 +62,11 @@ def equality_jacobian(model, q) -> np.ndarray:
 
 
 def check_closed(model, q, tolerance: float = 1e-6) -> None:
-    """Raise ConstraintError, which names the constraint and its error, unless all rows hold at q."""
-    kin = Kinematics(model, q.tolist())
-    for c, _ in equalities(model):
+    """Raise ConstraintError, which names the constraint and its error, unless rows hold at q that dynamics keep."""
+    kin, left_out = Kinematics(model, q.tolist()), model.loop_rows().rounding
+    for c, numbers in equalities(model):
         for n, x in enumerate(c.residual(kin) or ()):
-            if not abs(float(x)) <= tolerance:
+            if numbers[n] not in left_out and not abs(float(x)) <= tolerance:
                 raise c.violation("q", n, float(x))
 
 
@@ -104,7 +104,7 @@ class LoopRows:
 
     @functools.cached_property
     def typical_size(self) -> np.ndarray:
-        """The largest of each row over the positions, in the metric of M; infinite for rows that are noise."""
+        """The largest of each row over the positions, in the metric of M; infinite for rows that do not count."""
         sizes = np.array([np.linalg.norm(G @ root, axis=1) for G, root in zip(self.at, self.roots, strict=True)])
         size, first = sizes.max(axis=0), 0
         largest = size.max(initial=0.0)
@@ -112,7 +112,8 @@ class LoopRows:
             own = slice(first, first := first + len(numbers))
             least = max(NOISE * size[own].max(initial=0.0), ROUNDING * largest)
             size[own] = np.where(size[own] > least, size[own], np.inf)
-        return size
+        numbers = [n for _, of in equalities(self.model) for n in of]
+        return np.where(np.isin(numbers, self.model.loop_rows().rounding), np.inf, size)
 
     @functools.cached_property
     def scaled(self) -> list[np.ndarray]:

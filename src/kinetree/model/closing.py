@@ -17,6 +17,7 @@ INSIDE = 1e-9  # [rad or m] so far inside their limits loop joints come
 STEPS, TRIES = 80, 24
 LONGEST = 0.7  # [rad, m] of a step
 RANK = 1e-8  # of the largest singular value: smaller ones come from rows that others imply
+WEAK = 1e-2  # of the largest singular value
 NEAREST = 0.1  # [rad, m] the spread of the first random guess; it grows to three times a radian
 
 
@@ -35,6 +36,8 @@ class Closing:
     ----------
     free : array of int
         Velocity coordinates whose positions are searched.
+    reach : array
+        How far each moves beside the others: motors behind gears as far as moves their joints as others.
     """
 
     def __init__(self, model, fixed: Sequence[str] = (), limits: bool = True) -> None:
@@ -50,6 +53,8 @@ class Closing:
             elif c.row_kind == "equality":
                 self._constraints.append((c, numbers))
         self.free = np.array([k for k in range(model.nv) if k not in held], dtype=int)
+        slow = {model.v_index(c.master).start: min(abs(float(c.ratio)), 1.0) for c in model.couplings if c.ratio}
+        self.reach = np.array([1.0 / slow.get(int(k), 1.0) for k in self.free])
         self._bounded = [
             (j, k)
             for i in model.outward() if model.joints[i].nq == model.joints[i].nv
@@ -102,12 +107,12 @@ class Closing:
         rows = [row for c, numbers in self._constraints for row in self._held(c, numbers, c.rows(kin))]
         beyond = zip(self._limited(kin), self._beyond(kin), strict=True)
         rows += [kin.coordinate_row(name, n) if excess else {} for (name, n, *_), excess in beyond]
-        return dense(rows, self.model.nv)[:, self.free]
+        return dense(rows, self.model.nv)[:, self.free] * self.reach
 
     def moved(self, q, step) -> np.ndarray:
-        """The position that a step of the free velocities reaches."""
+        """The position that a step of the free velocities reaches, in units of their reach."""
         dv = np.zeros(self.model.nv)
-        dv[self.free] = step
+        dv[self.free] = step * self.reach
         q, dv = q.tolist(), dv.tolist()
         tree = self._tree
         moved = [
@@ -158,17 +163,23 @@ class Closing:
             found[n] = (low and step[n] < 0.0) or (high and step[n] > 0.0)
         return found
 
+    def _is_weak(self, q) -> bool:
+        """Whether constraints are open here, or some rows almost follow from others."""
+        sizes = np.linalg.svd(self._jacobian(q), compute_uv=False)
+        largest = sizes.max(initial=0.0)
+        return self.gap(q) > HELD or bool(((sizes > RANK * largest) & (sizes < WEAK * largest)).any())
+
     def search(self, q) -> np.ndarray | None:
         """A closed position, from a guess and then from random positions farther and farther from it; None if none."""
         rng, guess = np.random.default_rng(0), np.array(q, dtype=float)
+        held = NEAREST * self._jacobian(guess).any(axis=0)  # others stay where they are
         for n in range(TRIES):
-            start = guess if n == 0 else self.moved(
-                guess, NEAREST * 1.15**n * rng.standard_normal(len(self.free))
-            )  # fmt: skip
+            start = guess if n == 0 else self.moved(guess, 1.15**n * held * rng.standard_normal(len(held)))
             found = self.near(start)
-            if n == 0 and HELD < self.gap(found) < LOOSE:  # rows from the decimals of a file may contradict the others
+            if n == 0 and self.gap(found) < LOOSE and self._is_weak(found):
+                # Rows from the decimals of a file may contradict the others, or be closed only far from the guess.
                 self._left_out = frozenset(self.model.loop_rows().rounding)
-                found = self.near(found) if self._left_out else found
+                found = self.near(start) if self._left_out else found
             if self.gap(found) <= HELD:
                 return found
         return None
