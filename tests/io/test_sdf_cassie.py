@@ -10,7 +10,7 @@ import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error, constraint_jacobian
 from kinetree.errors import InertiaError
 from kinetree.io.sdf.read import load_sdf
-from kinetree.model.builder import rotation_of_rpy
+from kinetree.model.parts import rotation_of_rpy
 from tests.io.test_sdf_joints import residual
 
 mujoco = pytest.importorskip("mujoco")
