@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ModelError, SDFError, UnknownNameError, UnsupportedError
 from kinetree.io.sdf.read import load_sdf
-from kinetree.model.builder import rotation_of_rpy
+from kinetree.model.parts import rotation_of_rpy
 from tests.io.sdf_text import inertial, joint, link, model, world
 
 FIXED = '<joint name="hold" type="fixed"><parent>world</parent><child>{}</child></joint>'

@@ -11,7 +11,7 @@ from kinetree.errors import UnsupportedError
 from kinetree.io import load_urdf
 from kinetree.io.sdf.read import load_sdf
 from kinetree.joints import Helical, Prismatic, Reversed, Revolute, Spherical, Universal
-from kinetree.model.builder import rotation_of_rpy
+from kinetree.model.parts import rotation_of_rpy
 from tests.io.sdf_text import inertial, joint, link, model
 
 WORLD = "<axis><xyz>0 0 1</xyz></axis>"

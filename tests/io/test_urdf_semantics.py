@@ -9,7 +9,7 @@ from kinetree import load
 from kinetree.errors import ModelError, UnsupportedError, URDFError
 from kinetree.io import load_urdf
 from kinetree.joints import Fixed, Free, Planar, Prismatic, Revolute
-from kinetree.model.builder import rotation_of_rpy
+from kinetree.model.parts import rotation_of_rpy
 from kinetree.model.parts import pose_of_transform
 
 
