@@ -9,8 +9,7 @@ from kinetree import load
 from kinetree.errors import ModelError, UnsupportedError, URDFError
 from kinetree.io import load_urdf
 from kinetree.joints import Fixed, Free, Planar, Prismatic, Revolute
-from kinetree.model.parts import rotation_of_rpy
-from kinetree.model.parts import pose_of_transform
+from kinetree.model.parts import pose_of_transform, rotation_of_rpy
 
 
 def link(name, mass=1.0, xyz="0 0 0", rpy="0 0 0", diagonal=(1.0, 1.0, 1.0), inside=""):

@@ -12,9 +12,9 @@ from kinetree.errors import UnknownNameError, UnsupportedError
 from kinetree.io.number_text import central, quaternion_of, rpy_of
 from kinetree.io.urdf.write import urdf_text
 from kinetree.joints import JOINTS, Free, Helical, Planar, Prismatic, Reversed, Revolute
-from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
+from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.equipment import Actuator, Equipment, Keyframe
-from kinetree.model.parts import Geometry
+from kinetree.model.parts import Geometry, rotation_of_rpy
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 from tests.io.models_alike import assert_alike, assert_shapes_alike
 from tests.io.random_models import random_model, rotation
