@@ -1,4 +1,4 @@
-"""Which test proves which item of Featherstone's book (C) and of Sueda's notes (S).
+"""Which test proves which item of Featherstone's book (C), of Sueda's notes (S), of Unseren's report (U).
 
 Items are what the sections say, numbered by chapter in the order of the text; docstrings of tests cite these numbers.
 Files are below ``tests/``. One test stands for each item, often with others beside it in its file. docs/book.md has the
@@ -10,6 +10,7 @@ from __future__ import annotations
 S, J, M, T, L = "spatial/test_", "joints/test_", "model/test_", "trees/test_", "constraints/test_"
 A, I = "analytic/test_golden_", "identities/test_"
 METHODS_ID, METHODS_M = f"{T}inverse_dynamics_methods.py", f"{T}mass_matrix_methods.py"
+ARMS = "control/test_two_arms"
 METHODS_FD = f"{T}forward_dynamics_methods.py"
 CONSTRAINTS, ARTICULATED = f"{A}constraints.py", f"{A}articulated_bodies.py"
 
@@ -235,7 +236,20 @@ ITEMS = {
     "S2.15": f"{T}hybrid.py::test_three_methods_agree",
     "S2.16": f"{L}multiplier_methods.py::test_methods_agree",
     "S2.17": f"{T}inverse_mass.py::test_preconditioned_conjugate_gradients_on_a_stiff_chain",
+    # Unseren
+    "U.01": f"{ARMS}.py::test_identities_of_the_transformation",
+    "U.02": f"{ARMS}_report.py::test_forces_at_the_grasps",
+    "U.03": f"{ARMS}_report.py::test_forces_at_the_grasps",
+    "U.04": f"{ARMS}.py::test_freedoms_are_those_of_the_mobility_analysis",
+    "U.05": f"{ARMS}.py::test_accelerations_and_forces_are_those_of_the_loop_joint",
+    "U.06": f"{ARMS}.py::test_torques_are_a_family_of_three_forces",
+    "U.07": f"{ARMS}.py::test_identities_of_the_transformation",
+    "U.08": f"{ARMS}.py::test_reduced_model_moves_like_the_joint_space_model",
+    "U.09": f"{ARMS}_report.py::test_both_choices_differ_by_a_matrix_of_determinant_one",
+    "U.10": f"{ARMS}.py::test_motion_and_force_are_decoupled",
+    "U.11": f"{ARMS}.py::test_a_step_in_one_channel_leaves_the_other",
 }
 
-LAST = {"C02": 36, "C03": 23, "C04": 27, "C05": 8, "C06": 17, "C07": 17, "C08": 28, "C09": 20, "C10": 14, "C0A": 10}
+LAST = {"C02": 36, "C03": 23, "C04": 27, "C05": 8, "C06": 17, "C07": 17, "C08": 28, "C09": 20, "C10": 14, "C0A": 10,
+        "U": 11}  # fmt: skip
 """Items of each chapter."""

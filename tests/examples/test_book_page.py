@@ -43,7 +43,7 @@ def numbers(chapter: str, kind: str) -> set[int]:
 
 def all_rows() -> list[list[str]]:
     """The rows of all tables whose last two cells are code and proof."""
-    return [row for chapter in EQUATIONS for row in of_chapter(chapter)] + rows("Sueda's notes")
+    return [row for chapter in EQUATIONS for row in of_chapter(chapter)] + rows("Sueda's") + rows("Unseren's")
 
 
 @functools.cache
