@@ -8,6 +8,7 @@ measured by the force that accelerates the lightest joint by 1 rad/s^2 or m/s^2.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -105,16 +106,21 @@ def compare(kt, model, rival: Rival, compiled: bool = False) -> Errors:
     # The forces that give accelerations of order one to every joint, whatever it moves.
     taus = np.einsum("nij,nj->ni", Ms, a) + biases
     references = np.array([rival.aba(*state) for state in zip(q, v, taus, strict=True)])
-    if compiled:
-        ours = kt.crba(model, q), kt.rnea(model, q, v, 0.0 * v), kt.aba(model, q, v, taus)
-    else:
-        with kt.interpreted():
-            ours = kt.crba(model, q), kt.rnea(model, q, v, 0.0 * v), kt.aba(model, q, v, taus)
+    with nullcontext() if compiled else kt.interpreted():
+        ours = kt.crba(model, q), kt.rnea(model, q, v, 0.0 * v), _accelerations(kt, model, q, v, taus)
     worst = Errors(0.0, 0.0, 0.0, 0.0, 1.0)
     with np.errstate(invalid="ignore"):  # where M is singular
         for M, b, x, M_r, b_r, x_r, tau in zip(*ours, Ms, biases, references, taus, strict=True):
             worst = worst.worse(_errors(M, b, x, M_r, b_r, x_r, tau))
     return worst
+
+
+def _accelerations(kt, model, q, v, taus) -> np.ndarray:
+    """Accelerations of all states; none where M is singular in one of them."""
+    try:
+        return kt.aba(model, q, v, taus)
+    except kt.errors.SingularityError:
+        return np.full_like(taus, np.nan)
 
 
 def _errors(M, b, a, M_r, b_r, a_r, tau) -> Errors:

@@ -163,7 +163,7 @@ def _coupled(model) -> np.ndarray:
     G = np.eye(model.nv)
     followers = []
     for c in model.couplings:
-        (k,), (m,) = range(model.nv)[model.v_slice[c.joint]], range(model.nv)[model.v_slice[c.master]]
+        (k,), (m,) = range(model.nv)[model.v_index(c.joint)], range(model.nv)[model.v_index(c.master)]
         G[k] = c.ratio * G[m]
         followers.append(k)
     return np.delete(G, followers, axis=1)

@@ -44,7 +44,8 @@ class Bridge:
         self.there = Pinocchio(model, pin_model)
         self._joint_of_body = {i: int(j) for i, j in enumerate(self.there.bodies) if i and j > 0}
         self.q_to_pin, self.q_from_pin = self.there.q_to, self.there.q_from
-        self._v_of_pin = np.argmax(self.there.T(model.neutral()), axis=1)  # v_pin = v[v_of_pin]
+        T = self.there.T(model.neutral())
+        self._v_of_pin = np.argmax(T, axis=1) if model.nv else np.zeros(0, dtype=int)  # v_pin = v[v_of_pin]
         self._pin_of_v = np.argsort(self._v_of_pin)
 
     def _q(self, x):

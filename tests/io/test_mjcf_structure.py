@@ -265,6 +265,15 @@ def test_textures_are_never_opened(tmp_path):
     assert load_mjcf(world('<body><joint/><geom size=".1" material="m"/></body>', head)).nv == 1
 
 
+def test_textures_without_names_do_not_matter():
+    """A sky has none; others are called as their files, and materials name them so."""
+    head = (
+        '<asset><texture type="skybox" builtin="gradient" width="8" height="8"/><texture type="2d" file="a/wood.png"/>'
+        '<texture type="skybox" file="sky.png"/><material name="m" texture="wood"/></asset>'
+    )
+    assert load_mjcf(world('<body><joint/><geom size=".1" material="m"/></body>', head)).nv == 1
+
+
 # Choices -------------------------------------------------------------------------------------------------------------
 
 

@@ -139,6 +139,8 @@ class Closing:
             if np.abs(phi).max(initial=0.0) < EXACT:
                 break
             J, at_limit = self._jacobian(q), np.zeros(len(self.free), dtype=bool)
+            if not np.isfinite(J).all():  # outside the domain of a user's function
+                break
             for _ in range(2):
                 step = _damped(np.where(at_limit, 0.0, J), phi, damping)
                 at_limit |= self._outward(q, step)
