@@ -134,6 +134,12 @@ class Kinematics:
         _, W, motion = self._loop(joint)
         return {k: W[n or 0].dot(column) for k, column in motion.columns.items()}
 
+    def rate_bias(self, joint: str, n: int | None = None):
+        """The rate of the n-th velocity of a loop joint without accelerations of the tree's joints."""
+        _, W, motion = self._loop(joint)
+        W_dot = self.model.loop_joint(joint).measured_rate(motion)
+        return W[n or 0].dot(motion.bias) + W_dot[n or 0].dot(motion.velocity)
+
     def coordinate_row(self, joint: str, n: int | None = None) -> dict[int, object]:
         """The rate of the n-th position of a joint under a unit of each velocity coordinate."""
         found: dict[int, object] = {}

@@ -94,6 +94,8 @@ def _constraints() -> dict[str, tuple]:
         "ExplicitConstraint": dict(gamma=lambda y, ratio: ratio * y, dependent="elbow", independent=("shoulder",),
                                    parameters=(2.0,)),
         "HardLimits": dict(restitution=0.5, of=("elbow",)),
+        "HardLoopLimits": dict(restitution=0.5, of=("closure",)),
+        "StickingLoopFriction": dict(of=("closure",)),
         "Kinematics": dict(model=kt.models.double_pendulum(), q=[0.1, 0.2], v=[0.0, 0.1]),
         "JointTerm": dict(joint="elbow", coefficient=0.5),
         "KnifeEdge": dict(frame="lower", axis=(0.0, 1.0, 0.0), at=(0.0, 0.1, 0.2), relative_to="upper"),

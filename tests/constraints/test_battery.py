@@ -206,7 +206,7 @@ def test_numbers_are_inputs_of_compiled_code(label):
     """Other numbers keep the structure of a constraint, and act in a model of scalars as in one made with them."""
     model, _ = cases()[label]
     q, before = model.random_q(np.random.default_rng(9)), model.numbers().as_dict()
-    mine = [name for name in before if name not in model.replace(constraints=()).numbers().names]
+    mine = [f"{c.label}.{name}" for c in model.constraints for name in c.numbers()]
     new = before | {name: before[name] * (1.1 + 0.1 * n) for n, name in enumerate(mine)}
     changed, source = [], iter(new[name] for name in mine)
     for c in model.constraints:

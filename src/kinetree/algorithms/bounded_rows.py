@@ -10,6 +10,7 @@ functions with kinks, which ends at the exact solution when no guess changes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import sin
 
 from kinetree.algorithms.regularity import collected_pivots, require_regular
@@ -35,13 +36,52 @@ def row_laws(model, kin, dt=None, predicted=None) -> dict[int, list[tuple[int, R
     for c, numbers in model.constraint_rows():
         if c.row_kind == "box":
             for n, row, law in zip(numbers, c.rows(kin), c.laws(kin, dt, predicted), strict=True):
-                if list(row.values()) != [1.0]:
-                    raise UnsupportedError(
-                        f"model {model.name!r}: {c} has rows over several velocities, and bounded forces are computed "
-                        "along single ones",
-                        model=model.name,
-                    )
-                found.setdefault(next(iter(row)), []).append((n, law))
+                if is_single(row):
+                    found.setdefault(next(iter(row)), []).append((n, law))
+    return found
+
+
+def is_single(row: Mapping) -> bool:
+    """Whether a row is a velocity, by structure; else it is of several."""
+    return list(row.values()) == [1.0]
+
+
+@dataclass(frozen=True)
+class WideRow:
+    """A bounded row over several velocities.
+
+    Attributes
+    ----------
+    row : dict
+        Its entries by velocity coordinate.
+    offset : scalar
+        The part of its rate that does not depend on the unknowns.
+    law : RowLaw
+    """
+
+    row: Mapping
+    offset: object
+    law: RowLaw
+
+    def rate(self, a):
+        """Its rate at given rates of the velocities."""
+        return sum((x * a[k] for k, x in self.row.items()), start=self.offset)
+
+
+def has_wide_rows(model, kin) -> bool:
+    """Whether bounded rows are of several velocities, by structure."""
+    return any(not is_single(row) for c in bounded_constraints(model) for row in c.rows(kin))
+
+
+def wide_rows(model, kin, dt=None, predicted=None) -> dict[int, WideRow]:
+    """The bounded rows over several velocities by number; of accelerations, or of velocities after dt."""
+    found = {}
+    for c, numbers in model.constraint_rows():
+        if c.row_kind == "box":
+            rows = c.rows(kin)
+            wide = [n for n, row in enumerate(rows) if not is_single(row)]
+            laws, bias = (c.laws(kin, dt, predicted), c.bias(kin)) if wide else ((), ())
+            found |= {numbers[n]: WideRow(rows[n], bias[n] if dt is None else 0.0, laws[n]) for n in wide}
     return found
 
 
@@ -51,9 +91,17 @@ def given_row_forces(model, kin, a) -> dict[int, list[tuple[int, object]]]:
     return {k: [(n, law.of(a[k])) for n, law in rows] for k, rows in laws.items()}
 
 
-def without_rows(force, found: Mapping) -> list:
-    """Joint forces without those of rows."""
-    return [sum((-x for _, x in found.get(k, ())), start=f) for k, f in enumerate(force)]
+def given_wide_forces(model, kin, a) -> dict[int, object]:
+    """The same forces of `wide_rows`, by number."""
+    return {n: each.law.of(each.rate(a)) for n, each in wide_rows(model, kin).items()}
+
+
+def without_rows(model, kin, force, found: Mapping, wide: Mapping) -> list:
+    """Joint forces without those of rows of single velocities, and of wide rows by number."""
+    force = [sum((-x for _, x in found.get(k, ())), start=f) for k, f in enumerate(force)]
+    for n, each in wide_rows(model, kin).items() if wide else ():
+        force = [f - each.row[k] * wide[n] if k in each.row else f for k, f in enumerate(force)]
+    return force
 
 
 def column_laws(laws: Mapping, columns) -> dict[int, RowLaw]:
@@ -102,7 +150,7 @@ def bounded_solution(H, above, factors, f, y, laws: Mapping[int, RowLaw]):
             f"bounded forces (sticking friction, hard limits) of a mechanism with {len(above)} velocities, most of "
             "them in one chain: compiled code would have about a million operations. Steps of kt.simulate find them"
         )
-    rho = {m: response(factors, above, m) for m in laws}
+    rho = {m: response(factors, above, [float(n == m) for n in range(len(f))]) for m in laws}
     force, before = dict.fromkeys(laws, 0.0), None
     scale = {m: absolute(y[m]) for m in laws}
     with collected_pivots():  # parts of H are regular if H is
@@ -126,10 +174,10 @@ def unsettled(now, y, force, rho, scale):
     return error > where(size * (1.0 + 1e-9) > size, CHANGED[0], CHANGED[1]) * size
 
 
-def response(factors, above, m: int):
-    """Entry (m, m) of ``H^-1``."""
+def response(factors, above, along):
+    """``x^T H^-1 x`` of the rates x."""
     L, D = factors
-    x = solve_lower_transpose(L, [float(n == m) for n in range(len(D))], above, unit=True)
+    x = solve_lower_transpose(L, along, above, unit=True)
     return sum((x_k * x_k / d for x_k, d in zip(x, D, strict=True) if not is_zero(x_k)), start=0.0)
 
 
@@ -186,6 +234,8 @@ def split_forces(laws: Mapping, columns, totals: Mapping) -> dict[int, object]:
     """
     found = {n: law.force for rows in laws.values() for n, law in rows}
     for m, total in totals.items():
+        if isinstance(m, tuple):
+            continue
         rows = [(n, law.scaled(ratio), ratio) for k, ratio in columns[m] if ratio for n, law in laws.get(k, ())]
         whole = sum((law for _, law, _ in rows[1:]), start=rows[0][1])
         friction = whole.frictional(total)

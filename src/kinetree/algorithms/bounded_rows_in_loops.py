@@ -49,7 +49,8 @@ def bounded_forces_in_loops(y, W, sizes, laws: Mapping[int, RowLaw]):
     rho = {m: absolute(W[m][m]) + LEAST * sizes[m] for m in laws}  # loops may leave a rate no freedom
     with collected_pivots():  # shifted, so regular
         for n in range(min(5 + 2 * len(laws), EXCHANGES)):
-            guess = {m: guessed(law, y[m], force[m], rho[m] * variation(n, m)) for m, law in laws.items()}
+            vary = {m: rho[m] * variation(n, k) for k, m in enumerate(laws)}
+            guess = {m: guessed(law, y[m], force[m], vary[m]) for m, law in laws.items()}
             y, force = _exchanged(free, W, sizes, guess)
             before = guess
     missed = False

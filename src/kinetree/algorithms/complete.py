@@ -7,7 +7,7 @@ of motion of the tree is projected on the independent velocities: ``G^T M G ydd 
 
 from __future__ import annotations
 
-from kinetree.algorithms.bounded_rows import bounded_constraints, given_row_forces, without_rows
+from kinetree.algorithms.bounded_rows import bounded_constraints, given_row_forces, given_wide_forces, without_rows
 from kinetree.algorithms.constrained import (
     constrained_accelerations,
     eliminated_multipliers,
@@ -73,13 +73,13 @@ def inverse_dynamics(
     """
     refuse_unsupported(model, "rnea", computed=computed_constraints(model))
     kin = Kinematics(model, q, v)
-    found = given_row_forces(model, kin, a)
+    found, wide = given_row_forces(model, kin, a), given_wide_forces(model, kin, a)
     tau = method(model, q, v, a, f_ext)
-    needed = without_rows(minus(tau, passive_joint_forces(model, q, v, x, u)), found)
+    needed = without_rows(model, kin, minus(tau, passive_joint_forces(model, q, v, x, u)), found, wide)
     tau, in_loops = at_masters(model, needed), {}
     if remaining_rows(model) or actuated is not None:
         tau, in_loops, needed = shared_with_loops(model, kin, needed, actuated, weights)
-    found = {n: x for rows in found.values() for n, x in rows} | in_loops
+    found = {n: x for rows in found.values() for n, x in rows} | wide | in_loops
     return (tau, eliminated_multipliers(model, kin, needed, found)) if multipliers else tau
 
 

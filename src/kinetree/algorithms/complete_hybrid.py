@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.bounded_rows import given_row_forces, row_laws, split_forces, without_rows
+from kinetree.algorithms.bounded_rows import (
+    given_row_forces,
+    given_wide_forces,
+    row_laws,
+    split_forces,
+    wide_rows,
+    without_rows,
+)
 from kinetree.algorithms.complete import COMPLETE, computed_constraints, refuse_unsupported
 from kinetree.algorithms.constrained import (
+    WIDE,
     ConstrainedSystem,
     eliminated_multipliers,
     given_accelerations,
@@ -115,20 +123,25 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     rest = minus(plus(entries_of(model, tau, fd), passive), c)
     laws = {k: rows for k, rows in row_laws(model, kin).items() if k in free}
     rest = [sum((law.force for _, law in laws.get(k, ())), start=f) for k, f in enumerate(rest)]
-    found, lam, totals = system.bounded_accelerations(rest, system.k, laws)
+    wide = {n: each for n, each in wide_rows(model, kin).items() if not reached.isdisjoint(each.row)}
+    for each in wide.values():
+        rest = [f + each.row[k] * each.law.force if k in each.row else f for k, f in enumerate(rest)]
+    found, lam, totals = system.bounded_accelerations(rest, system.k, laws, wide, dict(enumerate(known)))
     for k in reached:
         a_all[k] = known[k] + found[k]
 
     bounded = split_forces(laws, system.columns, totals)
     found = given_row_forces(model, kin, a_all)
     found = {k: [(n, bounded.get(n, x)) for n, x in rows] for k, rows in found.items()}
-    needed = without_rows(minus(rnea(model, q, v, a_all, f_ext), passive), found)
+    in_wide = given_wide_forces(model, kin, a_all)
+    in_wide |= {n: totals[WIDE, n] + each.law.force for n, each in wide.items()}
+    needed = without_rows(model, kin, minus(rnea(model, q, v, a_all, f_ext), passive), found, in_wide)
     numbers, rows = system.numbers, system.rows
     if shared:
         numbers, rows, lam = shared.numbers, shared.rows, shared.multipliers(needed, lam)
     for row, x in zip(rows, lam, strict=True):
         needed = [f - row[k] * x if k in row else f for k, f in enumerate(needed)]
-    found = {n: x for rows in found.values() for n, x in rows} | dict(zip(numbers, lam, strict=True))
+    found = {n: x for rows in found.values() for n, x in rows} | in_wide | dict(zip(numbers, lam, strict=True))
     rest = [x - tau[k] if k in free else x for k, x in enumerate(needed)]
     multipliers = eliminated_multipliers(model, kin, rest, found)
     return a_all, _given(model, at_masters(model, needed), tau, fd), multipliers

@@ -17,7 +17,15 @@ import functools
 from kinetree.algorithms.aba import articulated_accelerations
 from kinetree.algorithms.axes import turns_about_several_axes
 from kinetree.algorithms.base_inertia import base_inertias_unless_deep
-from kinetree.algorithms.bounded_rows import bounded_solution, column_laws, response, row_laws, split_forces
+from kinetree.algorithms.bounded_rows import (
+    bounded_solution,
+    column_laws,
+    has_wide_rows,
+    response,
+    row_laws,
+    split_forces,
+    wide_rows,
+)
 from kinetree.algorithms.bounded_rows_in_loops import bounded_forces_in_loops
 from kinetree.algorithms.cluster_choice import clusters_pay
 from kinetree.algorithms.couplings import (
@@ -39,6 +47,8 @@ from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_tr
 from kinetree.spatial.scalar import is_zero, where
 from kinetree.state_kinematics import Kinematics
 
+WIDE = "wide"
+
 
 def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, multipliers=False, solver=None):
     """``(M + diag(diagonal) + added) a = tau - c + G^T lambda`` under the model's constraints, M that of the bodies.
@@ -55,21 +65,25 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
     kin = Kinematics(model, q, v)
     given = given_accelerations(model, kin)
     system = (solver or ConstrainedSystem)(model, M, kin, given)
-    laws = row_laws(model, kin)
+    laws, wide = row_laws(model, kin), wide_rows(model, kin)
     f = force
     for k, rows in laws.items():
         for _, law in rows:
             f = [*f[:k], f[k] + law.force, *f[k + 1 :]]
+    for each in wide.values():
+        f = [x + each.row[k] * each.law.force if k in each.row else x for k, x in enumerate(f)]
     for k, a_k in given.items():
         f = [x - row[k] * a_k for x, row in zip(f, M, strict=True)]
-    a, lam, totals = system.bounded_accelerations(f, system.k, laws)
+    a, lam, totals = system.bounded_accelerations(f, system.k, laws, wide, given)
     for j, a_j in given.items():
         a[j] = a[j] + a_j
     if not multipliers:
         return a
     found = dict(zip(system.numbers, lam, strict=True)) | split_forces(laws, system.columns, totals)
+    found |= {n: totals[WIDE, n] + each.law.force for n, each in wide.items()}
     rest = minus([dot(row, a) for row in M], force)
-    bounded = ((n, {k: 1.0}) for k, rows in laws.items() for n, _ in rows)
+    bounded = [(n, {k: 1.0}) for k, rows in laws.items() for n, _ in rows]
+    bounded += [(n, each.row) for n, each in wide.items()]
     for n, row in (*zip(system.numbers, system.rows, strict=True), *bounded):
         _take(rest, row, found[n])
     return a, eliminated_multipliers(model, kin, rest, found)
@@ -112,7 +126,9 @@ def step_velocities(model, q, v, tau, dt, f_ext, diagonal, added=None):
     for k, v_k in given.items():
         impulse = [x - row[k] * v_k for x, row in zip(impulse, M, strict=True)]
         rates = [x - row[k] * v_k if k in row else x for x, row in zip(rates, system.rows, strict=True)]
-    v_next = system.bounded_accelerations(impulse, rates, functools.partial(row_laws, model, kin, dt))[0]
+    laws, wide = (functools.partial(rows, model, kin, dt) for rows in (row_laws, wide_rows))
+    wide = wide if has_wide_rows(model, kin) else None
+    v_next = system.bounded_accelerations(impulse, rates, laws, wide, given)[0]
     return [given.get(k, x) for k, x in enumerate(v_next)]
 
 
@@ -257,15 +273,18 @@ class ConstrainedSystem(Factorized):
         y = self._released([0.0] * len(D), self.multipliers([-x for x in r]))
         return expanded(self.model, self.columns, solve_lower(L, y, self.above, unit=True))
 
-    def bounded_accelerations(self, f, k, laws) -> tuple[list, list, dict]:
+    def bounded_accelerations(self, f, k, laws, wide=None, given=None) -> tuple[list, list, dict]:
         """`accelerations`, and the forces of bounded rates by the number of the independent velocity.
 
-        ``laws`` are those of `row_laws`, or a function that takes the velocities without the forces to them.
+        ``laws`` and ``wide`` are those of `row_laws` and `wide_rows`, or functions that take the velocities without the
+        forces to them; ``given`` the rates of velocities that have them by themselves. The forces of wide rows have
+        keys ``(WIDE, number)``.
         """
         if not any(c.row_kind == "box" for c in self.model.constraints):
             return *self.accelerations(f, k), {}
-        if self.rows:
-            return self._bounded_in_loops([weighted(f, column) for column in self.columns], k, laws)
+        if self.rows or wide:
+            f = [weighted(f, column) for column in self.columns]
+            return self._bounded_in_loops(f, k, laws, wide or {}, given or {})
         f = [weighted(f, column) for column in self.columns]
         y = self.solve(f)
         laws = laws(expanded(self.model, self.columns, y)) if callable(laws) else laws
@@ -273,20 +292,32 @@ class ConstrainedSystem(Factorized):
         y, totals = bounded_solution(self.H, self.above, self.factors, f, y, laws)
         return expanded(self.model, self.columns, y), [], totals
 
-    def _bounded_in_loops(self, f, k, laws) -> tuple[list, list, dict]:
+    def _bounded_in_loops(self, f, k, laws, wide, given) -> tuple[list, list, dict]:
         y, lam = self._solved(f, k)
-        laws = laws(expanded(self.model, self.columns, y)) if callable(laws) else laws
+        predicted = expanded(self.model, self.columns, y)
+        predicted = [x + given.get(j, 0.0) for j, x in enumerate(predicted)]
+        laws = laws(predicted) if callable(laws) else laws
+        wide = wide(predicted) if callable(wide) else wide
+        still, n = [0.0] * len(self.rows), range(len(self.columns))
         laws = {m: law for m, law in column_laws(laws, self.columns).items() if law.bounds}
+        along = {m: [float(j == m) for j in n] for m in laws}  # of each bounded rate its entries in y
+        free = {m: y[m] for m in laws}
+        for number, each in wide.items():
+            key = WIDE, number
+            along[key], laws[key] = [weighted_row(each.row, column) for column in self.columns], each.law
+            free[key] = each.rate(predicted)
         if not laws:
             return expanded(self.model, self.columns, y), lam, {}
-        still, n = [0.0] * len(self.rows), range(len(self.columns))
-        rates = {m: self._solved([float(j == m) for j in n], still)[0] for m in laws}
-        W = {m: {j: rate[j] for j in laws} for m, rate in rates.items()}
-        sizes = {m: response(self.factors, self.above, m) for m in laws}
-        forces, held, missed = bounded_forces_in_loops({m: y[m] for m in laws}, W, sizes, laws)
-        y, lam = self._solved([x + forces.get(m, 0.0) for m, x in enumerate(f)], k)
+        rates = {m: self._solved(along[m], still)[0] for m in laws}
+        W = {m: {j: dot(along[j], rate) for j in laws} for m, rate in rates.items()}
+        sizes = {m: response(self.factors, self.above, along[m]) for m in laws}
+        forces, held, missed = bounded_forces_in_loops(free, W, sizes, laws)
+        for m, force in forces.items():
+            f = [x if is_zero(d) else x + d * force for x, d in zip(f, along[m], strict=True)]
+        y, lam = self._solved(f, k)
         for m, (holds, rate) in held.items():
-            y[m] = where(missed, float("inf"), where(holds, rate, y[m]))
+            m, exact = (0, y[0]) if isinstance(m, tuple) else (m, where(holds, rate, y[m]))
+            y[m] = where(missed, float("inf"), exact)
         return expanded(self.model, self.columns, y), lam, forces
 
     def _solved(self, f, k) -> tuple[list, list]:

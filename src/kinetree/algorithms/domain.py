@@ -108,7 +108,7 @@ def _unforced_limits(model, q):
                 found.append((model.joint_name(i), q_i[m], model.lower[k], model.upper[k]))
     kin = Kinematics(model, q)
     for name, loop in model.loop_joints():
-        if loop.has_limits and not loop.has_stop:
+        if loop.has_limits and not model.loop_has_stop(name):
             found += [(name, *each) for _, *each in loop.counted(kin.loop_position(name))]
     return found
 
@@ -220,10 +220,10 @@ def _bounded_rates(model, inputs):
     kin, found = Kinematics(now, inputs["q"], inputs["v"]), []
     for c in model.constraints:
         if c.row_kind == "box":
-            for k, law in zip(c.coordinates(model), c.laws(kin), strict=True):
-                a = inputs["a"][k]
+            for n, (row, bias, law) in enumerate(zip(c.rows(kin), c.bias(kin), c.laws(kin), strict=True)):
+                a = sum((x * inputs["a"][k] for k, x in row.items()), start=bias)
                 sides = ((True, law.lower, law.lower - a), (False, law.upper, a - law.upper))
-                found += [(c, k, below, excess) for below, bound, excess in sides if not infinite(bound)]
+                found += [(c, n, below, a, excess) for below, bound, excess in sides if not infinite(bound)]
     return found
 
 
@@ -232,12 +232,12 @@ def _passing(model, inputs):
 
 
 def _passing_error(model, inputs, index):
-    c, k, below, _ = _bounded_rates(model, inputs)[index]
+    c, n, below, a, _ = _bounded_rates(model, inputs)[index]
     side, sign = ("lower", "negative") if below else ("upper", "positive")
-    name = next(model.joint_name(i) for i in model.outward() if k < model.v_slice[i].stop)
+    name = c.joint_of(model, n)
     return ConstraintError(
         f"joint {name!r} is at its {side} limit and does not move away from it, so no forces give it the {sign} "
-        f"acceleration {float(inputs['a'][k]):.6g} ({c}). Start inside the limit, or leave the constraint out.",
+        f"acceleration {float(a):.6g} ({c}). Start inside the limit, or leave the constraint out.",
         joint=name,
     )
 

@@ -8,6 +8,7 @@ from kinetree.constraints.guided_point import PointOnCurve, PointOnSurface
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
 from kinetree.constraints.linear_coupling import LinearCoupling
 from kinetree.constraints.lock import Lock
+from kinetree.constraints.loop_bounds import HardLoopLimits, StickingLoopFriction
 from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.constraints.nearest_point import Parametric
 from kinetree.constraints.polynomial_coupling import PolynomialCoupling
@@ -21,8 +22,9 @@ from kinetree.constraints.velocity_constraint import VelocityConstraint
 from kinetree.state_kinematics import Kinematics
 
 __all__ = [
-    "CONSTRAINTS", "Constraint", "Coupling", "Distance", "ExplicitConstraint", "HardLimits", "JointTerm",
-    "Kinematics", "KnifeEdge", "LinearCoupling", "Lock", "LoopJoint", "Parametric", "PointOnCurve",
+    "CONSTRAINTS", "Constraint", "Coupling", "Distance", "ExplicitConstraint", "HardLimits", "HardLoopLimits",
+    "JointTerm", "Kinematics", "KnifeEdge", "LinearCoupling", "Lock", "LoopJoint", "Parametric", "PointOnCurve",
     "PointOnSurface", "PolynomialCoupling", "PositionConstraint", "PrescribedMotion", "Pulley", "RollingBall",
-    "RollingDisk", "RollingWheel", "StickingFriction", "TendonLength", "VelocityConstraint", "ViaPoint", "register",
+    "RollingDisk", "RollingWheel", "StickingFriction", "StickingLoopFriction", "TendonLength", "VelocityConstraint",
+    "ViaPoint", "register",
 ]  # fmt: skip

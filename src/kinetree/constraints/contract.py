@@ -46,6 +46,8 @@ class Constraint:
         have entry 1 at these joints. Explicit steps set them by ``followed``.
     replaces : str
         Of box rows, the parameter of joint forces whose law they take over.
+    replaces_in_loops : str
+        The same of forces in loop joints.
     verb : str
         The participle for joints whose velocities it determines: "locked".
 
@@ -88,6 +90,7 @@ class Constraint:
     number_fields: tuple[str, ...] = ()
     followers: tuple[str, ...] = ()
     replaces: str = ""
+    replaces_in_loops: str = ""
     verb: str = "constrained"
 
     def __init_subclass__(cls, **options) -> None:

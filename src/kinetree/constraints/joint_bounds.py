@@ -39,6 +39,11 @@ class JointBounds(Constraint):
         entries = (range(*model.v_slice[i].indices(model.nv)) for i in chosen)
         return [k for each in entries for k in each if self._concerns(model, k)]
 
+    def joint_of(self, model, n: int) -> str:
+        """The name of the joint of row n."""
+        k = self.coordinates(model)[n]
+        return next(model.joint_name(i) for i in model.outward() if k < model.v_slice[i].stop)
+
     def count(self, model) -> int:
         """One for each coordinate."""
         return len(self.coordinates(model))

@@ -11,6 +11,7 @@ from kinetree.constraints.row_law import infinite
 from kinetree.errors import JointError, UnsupportedError
 from kinetree.forces.contract import present
 from kinetree.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
+from kinetree.joints.contract import coordinate_forces_rate
 from kinetree.spatial import Transform, Vector3
 from kinetree.spatial.scalar import arctan2, sincos
 from kinetree.state_kinematics import Kinematics
@@ -153,6 +154,10 @@ class LoopJoint(Constraint):
         ``joint`` is this one at the time of the state, if it depends on time.
         """
         return (joint or self.joint).loop_coordinates(X)
+
+    def measured_rate(self, motion) -> tuple:
+        """Apparent rates of the forces of ``measured`` in a relative motion."""
+        return coordinate_forces_rate(self.joint, motion.X, motion.velocity)
 
     def counted(self, q) -> list[tuple]:
         """Coordinates with limits: number, value, lower and upper limit; angles within half a turn of their middle."""

@@ -8,6 +8,7 @@ from operator import attrgetter
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.constraints.row_law import infinite
+from kinetree.joints.contract import coordinate_forces_rate
 from kinetree.spatial import Motion, PlanarForce, PlanarTransform, Rotation, Transform, Vector2, Vector3
 
 
@@ -46,6 +47,10 @@ class PlanarLoopJoint(Constraint):
         """The position of the joint at a relative pose, and the forces along its velocities in the plane."""
         q, W = self.loop.measured(self.raised(X), joint)
         return q, tuple(self._in_plane(W))
+
+    def measured_rate(self, motion) -> tuple:
+        """Apparent rates of the forces of ``measured`` in a relative motion."""
+        return tuple(self._in_plane(self._rates_of(coordinate_forces_rate, self.loop.joint, motion)))
 
     def counted(self, q) -> list[tuple]:
         """As for the spatial loop joint."""
@@ -104,13 +109,17 @@ class PlanarLoopJoint(Constraint):
 
     def bias(self, kin) -> list:
         """As for the spatial loop joint."""
-        motion, X = self._motion(kin)
+        (motion, X), joint = self._motion(kin), self.joint_now(kin)
+        T = self._of_kept(joint.implicit(X)[1])
+        T_dot = self._of_kept(self._rates_of(type(joint).force_basis_rate, joint, motion))
+        driven = zip(T, T_dot, self._driven(joint, 1), strict=True)
+        return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in driven]
+
+    def _rates_of(self, function, joint, motion):
+        """A function of a joint, a relative pose and a twist, in the coordinates of the spatial frames."""
         V = motion.velocity.spatial()
         V = Motion(self.after.inverse_apply(V.angular), self.after.inverse_apply(V.linear))
-        T = self._of_kept(self.joint_now(kin).implicit(X)[1])
-        T_dot = self._of_kept(self.joint_now(kin).force_basis_rate(X, V))
-        driven = zip(T, T_dot, self._driven(self.joint_now(kin), 1), strict=True)
-        return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in driven]
+        return function(joint, self.raised(motion.X), V)
 
     def numbers(self) -> dict[str, object]:
         """Offsets of both frames, and limits that are not numbers of a soft stop."""

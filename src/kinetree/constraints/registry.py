@@ -12,6 +12,7 @@ from kinetree.constraints.guided_point import PointOnCurve, PointOnSurface
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
 from kinetree.constraints.linear_coupling import LinearCoupling
 from kinetree.constraints.lock import Lock
+from kinetree.constraints.loop_bounds import HardLoopLimits, StickingLoopFriction
 from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.constraints.polynomial_coupling import PolynomialCoupling
 from kinetree.constraints.prescribed_motion import PrescribedMotion
@@ -44,8 +45,8 @@ def register(cls: type[Constraint]) -> type[Constraint]:
 
 for _cls in (
     Coupling, LinearCoupling, PolynomialCoupling, ExplicitConstraint, Lock, PrescribedMotion, HardLimits,
-    StickingFriction, LoopJoint, Distance, TendonLength, PointOnCurve, PointOnSurface, KnifeEdge, RollingWheel,
-    RollingDisk, RollingBall,
+    StickingFriction, LoopJoint, HardLoopLimits, StickingLoopFriction, Distance, TendonLength, PointOnCurve,
+    PointOnSurface, KnifeEdge, RollingWheel, RollingDisk, RollingBall,
 ):  # fmt: skip
     register(_cls)
 

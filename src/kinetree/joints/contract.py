@@ -406,6 +406,11 @@ def moving(X: Transform, V: Motion) -> Transform:
     )
 
 
+def coordinate_forces_rate(joint: Joint, X: Transform, V: Motion) -> tuple[Force, ...]:
+    """Apparent derivative of the W of ``loop_coordinates`` under the relative velocity V, in successor coordinates."""
+    return tuple(Force.of([rate_of(x) for x in column]) for column in joint.loop_coordinates(moving(X, V))[1])
+
+
 def gradients(function: Callable[[Transform], Sequence], X: Transform) -> tuple[Force, ...]:
     """For each scalar x of a function of X the force W with ``dx/dt = W^T V`` for every relative twist V."""
     units = (Motion.of([float(k == n) for k in range(6)]) for n in range(6))

@@ -112,12 +112,29 @@ class ForceParts:
             )
             for (element, x_slice), u_slice in zip(self.internal_places(), self._internal_slices("inputs"), strict=True)
         ]
-        return [*found, *((force, [], []) for force in self.loop_forces)]
+        return [*found, *((force, [], []) for force in self.acting_in_loops)]
 
     @property
     def laws(self) -> tuple[ForceElement, ...]:
         """The `elements` whose forces depend on positions and velocities, and the forces in loop joints."""
-        return (*(element for element in self.elements if not element.commanded), *self.loop_forces)
+        return (*(element for element in self.elements if not element.commanded), *self.acting_in_loops)
+
+    @property
+    def acting_in_loops(self) -> tuple[ForceElement, ...]:
+        """The forces in loop joints whose place no constraint takes."""
+        bounds = [c for c in self.constraints if c.replaces_in_loops]
+        return tuple(force for force in self.loop_forces if not any(c.takes(self, force) for c in bounds))
+
+    def loop_coefficients(self, parameter: str) -> dict[str, tuple]:
+        """The values of a parameter of loop joints by their names, over the numbers of this tree."""
+        found = {force.joint: dict(force.values) for force in self.loop_forces if parameter in dict(force.values)}
+        values = {joint: of[parameter] for joint, of in found.items()}
+        return {joint: x if isinstance(x, tuple) else (x,) for joint, x in values.items()}
+
+    def loop_has_stop(self, name: str) -> bool:
+        """Whether a soft stop or a constraint gives the force at the limits of a loop joint."""
+        bounds = [c for c in self.constraints if c.replaces_in_loops == "limit_stiffness"]
+        return self.loop_joint(name).has_stop or any(not c.of or name in c.of for c in bounds)
 
     @property
     def motors(self) -> tuple[ForceElement, ...]:

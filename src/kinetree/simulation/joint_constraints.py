@@ -222,7 +222,7 @@ def requested(model, integrator) -> JointConstraints | None:
 
     Bounded forces beside loops stay in the model, as in rollouts: the step itself solves for them.
     """
-    looped = bool(remaining_rows(model))
+    looped = bool(remaining_rows(model)) or any(c.replaces_in_loops for c in bounded_constraints(model))
     kinds = ELIMINATED if looped and bounded_constraints(model) else HANDLED
     constraints = [c for c in model.constraints if isinstance(c, kinds)]
     reduced = looped or (integrator != "auto" and integrator.name != "semi_implicit")

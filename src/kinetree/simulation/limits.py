@@ -55,6 +55,17 @@ def check_inside(model, q: np.ndarray, what: str, time: float | None = None, onl
             raise _limit_error(model, i, k, float(q[j]), what, time)
 
 
+def limited_in_loops(model, q: np.ndarray, t: float = 0.0) -> list[tuple]:
+    """The coordinates of loop joints that have limits: name, value for each of the positions (..., nq), both limits."""
+    now = model.at(t) if model.time_dependent else model
+    kin = Kinematics(now, list(np.moveaxis(q, -1, 0)))
+    return [
+        (name, *rest)
+        for name, loop in model.loop_joints()
+        for _, *rest in (loop.counted(kin.loop_position(name)) if loop.has_limits else ())
+    ]
+
+
 def beyond_stops(model, q: np.ndarray, what: str) -> list[str]:
     """Allow a start beyond limits with soft stops, as runs have such states, with a note.
 
@@ -90,16 +101,20 @@ def beyond_stops(model, q: np.ndarray, what: str) -> list[str]:
 
 
 def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None) -> LimitError:
-    name, lower, upper = model.joint_name(i), float(model.lower[k]), float(model.upper[k])
+    name, fix = model.joint_name(i), ""
+    for c in model.couplings:
+        if c.joint == name and time is None:
+            fix += f" Its position is {c.ratio:g} times that of joint {c.master!r}, its master."
+    return _outside(name, x, float(model.lower[k]), float(model.upper[k]), what, time, fix)
+
+
+def _outside(name: str, x: float, lower: float, upper: float, what: str, time: float | None, more: str = ""):
     at = "" if time is None else f" at t = {time:.6g} s"
     fix = (
         "Start inside the limits, or simulate model.without_limits()."
         if time is None
         else "Without the LimitMonitor the joint gets a soft stop there; in model.without_limits() it passes."
-    )
-    for c in model.couplings:
-        if c.joint == name and time is None:
-            fix += f" Its position is {c.ratio:g} times that of joint {c.master!r}, its master."
+    ) + more
     return LimitError(
         f"simulate: {what} leaves the limits of joint {name!r}{at}: {x + 0.0:.9g} against [{lower:.6g}, {upper:.6g}]. "
         f"{fix}",
@@ -135,7 +150,7 @@ def with_soft_stops(model, q0: np.ndarray):
     of the closed mechanism along the joint.
     """
     bare = [(i, k) for i, _, k in bounded_coordinates(model) if not model.has_stop(k)]
-    loops = {name: loop for name, loop in model.loop_joints() if loop.has_limits and not loop.has_stop}
+    loops = {name: loop for name, loop in model.loop_joints() if loop.has_limits and not model.loop_has_stop(name)}
     if not bare and not loops:
         return model, []
     M = System(model.without_limits()).function("crba")(q0, *time_argument(model, 0.0))
@@ -161,7 +176,7 @@ def with_soft_stops(model, q0: np.ndarray):
 def needs_stops(model) -> bool:
     """Whether a joint, or a loop joint, has limits and no stop."""
     joints = any(not model.has_stop(k) for _, _, k in bounded_coordinates(model))
-    return joints or any(loop.has_limits and not loop.has_stop for _, loop in model.loop_joints())
+    return joints or any(loop.has_limits and not model.loop_has_stop(name) for name, loop in model.loop_joints())
 
 
 def _with_stops_in_loops(model, bare: dict, q0: np.ndarray, M: np.ndarray):
@@ -246,18 +261,21 @@ class LimitMonitor(Events):
     @checked(model=a_model)
     def __init__(self, model) -> None:
         self._model, self._bounded = model, bounded_coordinates(model)
+        self._looped = any(loop.has_limits for _, loop in model.loop_joints())
         self._entries, k = [j for _, j, _ in self._bounded], [k for _, _, k in self._bounded]
         self._lower, self._upper = (np.asarray(bound, dtype=float)[k] for bound in (model.lower, model.upper))
 
         def inside(t, q, v):
-            return float(self._margins(q).min()) + ROUNDING
+            return float(self._margins(q, t).min()) + ROUNDING
 
         leaving = Event(inside, direction=-1, action=self._refuse, name="limits")
-        super().__init__((leaving,) if self._bounded else ())
+        super().__init__((leaving,) if self._bounded or self._looped else ())
 
     def reset(self, simulation) -> None:
         """Before the first step."""
         check_inside(self._model, simulation.q, "q0")
+        if self._looped and self._margins(simulation.q, simulation.time).min() < -ROUNDING:
+            self._refuse_loop(None, simulation.q, "q0")
         super().reset(simulation)
 
     @checked(q=an_array)
@@ -283,10 +301,22 @@ class LimitMonitor(Events):
             raise ShapeError(f"LimitMonitor.margin: q has shape {q.shape}, expected (..., {self._model.nq}).")
         return np.min(self._margins(q), axis=-1, initial=np.inf)
 
-    def _margins(self, q: np.ndarray) -> np.ndarray:
+    def _margins(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         x = q[..., self._entries]
-        return np.minimum(x - self._lower, self._upper - x)
+        found = np.minimum(x - self._lower, self._upper - x)
+        if not self._looped:
+            return found
+        in_loops = [np.minimum(x - low, high - x) for _, x, low, high in limited_in_loops(self._model, q, t)]
+        return np.concatenate([found, np.stack(in_loops, axis=-1)], axis=-1)
 
     def _refuse(self, t, q, v):
-        i, j, k = self._bounded[int(np.argmin(self._margins(q)))]
+        least = int(np.argmin(self._margins(q, t)))
+        if least >= len(self._bounded):
+            self._refuse_loop(t, q, "the motion")
+        i, j, k = self._bounded[least]
         raise _limit_error(self._model, i, k, float(q[j]), "the motion", t)
+
+    def _refuse_loop(self, t: float | None, q, what: str):
+        found = limited_in_loops(self._model, q, t or 0.0)
+        name, x, lower, upper = min(found, key=lambda each: min(each[1] - each[2], each[3] - each[1]))
+        raise _outside(name, float(x), float(lower), float(upper), what, t)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.constraints import HardLimits
+from kinetree.constraints import HardLimits, HardLoopLimits
 from kinetree.integrators.singular_steps import sampled_dynamics
 from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.simulation.components import Channel, Component
+from kinetree.state_kinematics import Kinematics
 
 
 class LoopForces(Component):
@@ -30,17 +32,20 @@ class LoopForces(Component):
 
     def channels(self, run) -> dict[str, Channel]:
         """Forces along each row [N or N m], which do no work; power of bounded forces, impacts left out."""
-        values, first = self._multipliers(run), 0
+        values, bounded = self._multipliers(run), {}
         found = {name: Channel("other", values[:, n], "N or N m") for n, name in enumerate(self._names) if name}
-        for c in run.model.constraints:
-            count = c.count(run.model)
+        model = run.model.at(run.time) if run.model.time_dependent else run.model
+        kin = Kinematics(model, list(run.q.T), list(run.v.T))
+        for c, numbers in model.constraint_rows():
             if c.row_kind == "box":
-                forces = np.zeros(run.v.shape)
-                forces[:, list(c.coordinates(run.model))] = values[:, first : first + count]
-                row = "stops" if isinstance(c, HardLimits) else "dry friction"
-                found[row] = Channel("power", forces * run.v)
-                found[f"force.{row}"] = Channel("other", forces, "N m or N")
-            first += count
+                kind = "stops" if isinstance(c, (HardLimits, HardLoopLimits)) else "dry friction"
+                forces = bounded.setdefault(kind, np.zeros(run.v.shape))
+                for n, row in zip(numbers, c.rows(kin), strict=True):
+                    for k, x in row.items():
+                        forces[:, k] += x * values[:, n]
+        for kind, forces in bounded.items():
+            found[kind] = Channel("power", forces * run.v)
+            found[f"force.{kind}"] = Channel("other", forces, "N m or N")
         return found
 
     def _multipliers(self, run) -> np.ndarray:
@@ -103,6 +108,6 @@ class KeptLoopForces(LoopForces):
 
 def requested_loops(model, method) -> LoopForces | None:
     """The component for the rows of a model that steps have to keep; None if there are none."""
-    if not remaining_rows(model):
+    if not remaining_rows(model) and not bounded_constraints(model):
         return None
     return (KeptLoopForces if getattr(method, "keeps_loops", False) else LoopForces)(model)

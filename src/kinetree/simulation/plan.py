@@ -119,7 +119,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
         q, v, changed = closed_start(System(active), q, v, v0 is not None)
         notes += changed
         active = closed_by(active, closure, method, "simulate")
-    refuse_unsupported(active, "aba", computed=[*stepped_constraints(active), *(bounded if loops else ())])
+    refuse_unsupported(active, "aba", computed=[*stepped_constraints(active), *bounded])
     refuse_internal("simulate", active, method)
     steps, slow = slow_steps(active, method) if isinstance(method, Adaptive) else (0.0, [])
     notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))

@@ -102,8 +102,8 @@ def rename(
     editor._joint_names = {record.joint_name: record.name for record in editor._bodies.values()}
     editor._frames = {frame[name]: (frame[on], X) for name, (on, X) in editor._frames.items()}
     editor._welded = {joint[name]: frame.get(carried, carried) for name, carried in editor._welded.items()}
-    editor._constraints = [c.renamed(joint.__getitem__, frame.__getitem__) for c in editor._constraints]
     either = lambda name: joint.get(name, own.get(name, name))  # of the tree, or of a loop  # noqa: E731
+    editor._constraints = [c.renamed(either, frame.__getitem__) for c in editor._constraints]
     editor._forces = [f.renamed(either, frame.__getitem__, own.get(f.name)) for f in editor._forces]
     editor._gears = [(joint[j], frame[on], replace(gear, name=own[gear.name])) for j, on, gear in editor._gears]
     editor._world_geometry = labeled(editor._world_geometry)
