@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import ModelError, SimulationError, UnsupportedError
+from kinetree.errors import ModelError
 from tests.analytic.mechanisms import slider
 
 MASS, RATIO = 2.0, 10.0
@@ -89,15 +89,48 @@ def test_limits_of_the_model_on_request():
 
 
 def test_works_with_other_integrators():
-    """Motors change forces only: rk4 and adaptive solvers take them; a lag is no function of time and state."""
+    """Motors change forces only: rk4 and adaptive solvers take them."""
     motor = kt.forces.Motor("rail", torque_limit=3.0)
     for integrator in ("rk4", "adaptive"):
         model = slider(MASS).with_forces(motor)
         run = kt.simulate(model, duration=0.5, integrator=integrator, controller=lambda t, q, v: [7.0])
         assert run.v[-1, 0] == pytest.approx(0.75, rel=1e-9)
-    with pytest.raises(SimulationError, match="time constant"):
-        slow = slider().with_forces(kt.forces.Motor("rail", time_constant=0.1))
-        kt.simulate(slow, duration=0.1, integrator="adaptive", controller=lambda t, q, v: [1.0])
+
+
+@pytest.mark.parametrize("method", ["dop853", "bs32", "Radau", "LSODA"])
+def test_a_lag_under_adaptive_methods(method):
+    """The force is a state: m v = F (t - T (1 - exp(-t / T))) for a constant command F; saturated, and with feedback,
+    fine fixed steps have the same motion."""
+    T, F = 0.05, 2.0
+    motor = kt.forces.Motor("rail", time_constant=T)
+    integrator = kt.integrators.Adaptive(method, 1e-9, 1e-9)
+    run = kt.simulate(slider(MASS).with_forces(motor), duration=0.3, dt=0.01, integrator=integrator,
+                      inputs=kt.Inputs(tau=[F]))  # fmt: skip
+    lagging = -F * np.expm1(-run.time / T)
+    assert run.tau[:, 0] == pytest.approx(lagging, abs=1e-7) and run.x[:, 0] == pytest.approx(lagging, abs=1e-7)
+    assert run.v[:, 0] == pytest.approx((F * run.time - T * lagging) / MASS, abs=1e-7)
+    assert np.abs(run.energy_balance.remainder).max() < 1e-6  # powers are cubics through samples, 5 in a time constant
+    limited = slider(MASS).with_forces(kt.forces.Motor("rail", time_constant=T, torque_limit=4.0))
+    law = lambda t, q, v: -60.0 * q - 5.0 * v  # noqa: E731
+    run = kt.simulate(limited, [0.1], duration=0.5, dt=0.05, integrator=integrator, controller=law)
+    fine = kt.simulate(limited, [0.1], duration=0.5, dt=2e-5, integrator="rk4", controller=law)
+    assert run.q[:, 0] == pytest.approx(fine.q[::2500, 0], abs=1e-5)
+    assert np.abs(fine.energy_balance.others["motor rail: refused"]).max() > 1.5  # 6 N are commanded at first
+
+
+@pytest.mark.parametrize("integrator", ["bdf2", "generalized_alpha", "variational", "dp54"])
+def test_a_lag_beside_methods_with_memory_and_constraints(integrator):
+    """The command is held over steps: the order of the method stays, and so does the closed form of the lag."""
+    motor = kt.forces.Motor("elbow", time_constant=0.05)
+    swing = kt.constraints.PrescribedMotion("shoulder", kt.joints.Sinusoid(0.3, 4.0))
+    model = kt.models.double_pendulum().with_forces(motor).with_constraints(swing)
+    command = {"duration": 0.2, "inputs": kt.Inputs(tau=[0.0, 0.3])}
+    runs = [kt.simulate(model, [0.0, 0.4], dt=dt, integrator=integrator, **command) for dt in (4e-3, 2e-3)]
+    exact = kt.simulate(model, [0.0, 0.4], dt=2e-3, integrator="adaptive", **command)
+    for run in runs:
+        assert run.tau[:, 1] == pytest.approx(-0.3 * np.expm1(-run.time / 0.05), abs=1e-12)
+    errors = [np.abs(run.q[-1] - exact.q[-1]).max() for run in runs]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.2)  # by the torque that is held over steps
 
 
 @pytest.mark.parametrize(
@@ -147,10 +180,6 @@ def test_a_rollout_is_the_simulation(integrator, settings):
     """Commands over time, saturated, with losses and lag: the same motion; a batch is its states."""
     model = kt.models.double_pendulum().with_forces(kt.forces.Motor("elbow", **({"gear_ratio": 3.0} | settings)))
     commands = 4.0 * np.random.default_rng(0).normal(size=(2, 60, 2))
-    if "time_constant" in settings and integrator == "implicit_midpoint":
-        with pytest.raises(UnsupportedError, match="'motor elbow' has internal states or inputs, which integrator"):
-            kt.rollout(model, [0.5, 0.2], None, commands, 5e-3, integrator=integrator)
-        return
     rolled = kt.rollout(model, [0.5, 0.2], None, commands, 5e-3, integrator=integrator)
     for n in range(2):
         hold = lambda t, q, v: commands[n, min(round(t / 5e-3), 59)]  # noqa: B023, E731
@@ -185,4 +214,7 @@ def test_a_rollout_is_pickled_with_its_motors():
     assert np.array_equal(again.v, v) and again.x[-1, 0] == pytest.approx(-3.0 * np.expm1(-0.1 / 0.02))
     run = kt.simulate(roll.model, [0.0], duration=0.1, dt=1e-2, integrator="rk4", controller=lambda t, q, v: [3.0])
     np.testing.assert_allclose(run.v, v, rtol=1e-12)
-    assert run.x.shape == (11, 0)
+    np.testing.assert_allclose(run.x, x, rtol=1e-12)
+    late = kt.simulate(roll.model, run.q[4], run.v[4], x0=run.x[4], duration=0.06, dt=1e-2, integrator="rk4",
+                       controller=lambda t, q, v: [3.0])  # fmt: skip
+    np.testing.assert_allclose(late.q, run.q[4:], rtol=1e-12)

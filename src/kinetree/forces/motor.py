@@ -47,8 +47,8 @@ class Motor(ForceElement):
     -----
     At the joint: ``|tau| <= eta |r| tau_max(omega)`` where the motor drives, ``|tau| <= |r| tau_limit / eta`` where it
     brakes, with omega = r v. With a fixed step the torque is that at the step's beginning, held over it. The motor acts
-    on the commands of controllers and inputs in simulations and rollouts; the joint forces tau of the algorithms are
-    delivered forces.
+    on the commands of controllers and inputs in simulations and rollouts, where a lagging force is an internal state;
+    the joint forces tau of the algorithms are delivered forces.
 
     Examples
     --------
@@ -153,19 +153,17 @@ def _unlimited(limit) -> bool:
 
 @dataclass(frozen=True)
 class LaggingMotor(Motor):
-    """A motor whose force, which lags behind the command, is an internal state: in rollouts."""
+    """A motor whose force, which lags behind the command, is an internal state."""
 
     states = ("force",)
 
 
-def driven_model(model, internal: bool = False):
-    """The model with the rotors of its motors as armature.
+def driven_model(model):
+    """The model with the rotors of its motors as armature, and forces that lag behind the command as internal states.
 
     Parameters
     ----------
     model : Model
-    internal : bool
-        Whether forces that lag behind the command are internal states.
 
     Returns
     -------
@@ -174,7 +172,7 @@ def driven_model(model, internal: bool = False):
     armature, driven = np.array(model.armature, dtype=float), {}
     for motor in model.motors:
         armature[model.coordinate(motor.joint)] += motor.armature
-        kind = LaggingMotor if internal and motor.time_constant else Motor
+        kind = LaggingMotor if motor.time_constant else Motor
         driven[motor] = kind(**(vars(motor) | {"rotor_inertia": 0.0}))
     if all(new == motor for motor, new in driven.items()):
         return model

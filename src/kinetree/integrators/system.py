@@ -46,6 +46,8 @@ class System:
         Whether steps have to keep rows of the model: those of loops, and a user's own.
     is_projected : bool
         Whether states are projected on some of these.
+    drives : tuple
+        Motors of a run, which add the rates of their lagging forces under adaptive methods.
     """
 
     def __init__(self, model, wrenches: bool = False) -> None:
@@ -53,6 +55,7 @@ class System:
         self.wrenches = wrenches
         self.coordinates = Coordinates.of(model)
         self.has_loops, self.is_projected = has_loops(model), is_projected(model)
+        self.drives: tuple = ()
         given = (("f_ext", wrenches), ("x", model.nx), ("u", model.nu))
         self._given = tuple(name for name, is_given in given if is_given)
 

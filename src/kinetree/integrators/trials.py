@@ -57,6 +57,8 @@ class TrialDynamics:
             except NonFiniteError as found:
                 error = found
             else:
+                for drive in self._system.drives:
+                    drive.add_rate(a, v)
                 if is_sane(a, v):
                     self.failed = None
                     return a

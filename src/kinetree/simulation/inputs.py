@@ -153,9 +153,9 @@ class BoundInputs:
 
     def command(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Joint forces at a state [N m or N]; those of a controller are then those of `hold`."""
-        v = self._velocities(v)
+        w, v = v, self._velocities(v)
         if self.at_steps:
-            lock(q, v)
+            lock(q, w)
         if self._control_of_state:
             self._u = self._inputs_at(t, q, v)
         if self.wrench_of_state:
@@ -167,7 +167,8 @@ class BoundInputs:
         else:
             return self._tau(t) if self._disturbance is None else self._tau(t) + self._disturbance(t)
         for component in self._changes_forces:
-            applied = self._evaluated(component.joint_forces, t, q, v, tau, what="component", who=component)
+            state = w if getattr(component, "takes_internal_states", False) else v
+            applied = self._evaluated(component.joint_forces, t, q, state, tau, what="component", who=component)
             tau = self._checked(applied, "component", component, t)
         self._hold = tau
         return self.hold(t)

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from kinetree.errors import SimulationError
 from kinetree.forces.motor import Motor
 from kinetree.simulation.components import Channel
 
@@ -18,46 +17,55 @@ class Drivetrain:
     Parameters
     ----------
     motor : Motor
+
+    Attributes
+    ----------
+    command : float
+        The joint force that the motor would deliver without lag, last found [N m or N].
     """
+
+    is_built_in = True
+    takes_internal_states = True
 
     def __init__(self, motor: Motor) -> None:
         self.motor, self.name = motor, f"motor {motor.joint}"
-        self._k, self._log, self._start = None, [], None
+        self.command, self._log = 0.0, []
+        self._k, self._entry = None, None  # of the velocity, and of the lagging force after the velocities
 
     def prepare(self, model):
         """The model as it is."""
         self._k = model.coordinate(self.motor.joint)
+        for element, place in model.internal_places():
+            if element.commanded and element.joint == self.motor.joint and place.stop > place.start:
+                self._entry = model.nv + place.start
         return model
+
+    def wrap(self, stepper, system):
+        """A fixed step, and the lag over it under the command at its beginning; the same step without lag."""
+        return stepper if self._entry is None else _LaggingStep(stepper, self)
 
     def reset(self, simulation) -> None:
         """Before the first step."""
-        if self.motor.time_constant and simulation.integrator.startswith("adaptive"):
-            raise SimulationError(
-                f"Motor of joint {self.motor.joint!r}: a time constant is a state, which adaptive solvers do not "
-                "integrate; use a fixed step.",
-                joint=self.motor.joint,
-            )
         self._fixed = not simulation.integrator.startswith("adaptive")
-        self._log = []  # (time, commanded, applied), by time
-        self._start = None  # (time, torque) of the lag where the present command began, and that command
+        self.command, self._log = 0.0, []  # (time, commanded, applied), by time
 
     def get_state(self):
-        """Commanded and applied forces so far, and the lag."""
-        return list(self._log), self._start
+        """The command, and commanded and applied forces so far."""
+        return self.command, list(self._log)
 
     def set_state(self, state) -> None:
         """Restore a state of `get_state`."""
-        self._log, self._start = list(state[0]), state[1]
+        self.command, self._log = state[0], list(state[1])
 
-    def joint_forces(self, t, q, v, tau):
-        """Applied joint forces, from the commanded ones."""
+    def joint_forces(self, t, q, w, tau):
+        """Applied joint forces, from the commanded ones; w are velocities and internal states."""
         k, tau = self._k, np.array(tau, dtype=float)
-        commanded = float(tau[k])
+        commanded, v = float(tau[k]), float(w[k])
         if not math.isfinite(commanded):
             return tau  # the inputs raise an error that names the controller
-        applied = self.motor.delivered(float(v[k]), commanded)
-        if self.motor.time_constant:
-            applied = self.motor.delivered(float(v[k]), self._lagging(t, applied))
+        self.command = applied = self.motor.delivered(v, commanded)
+        if self._entry is not None:
+            applied = self.motor.delivered(v, float(w[self._entry]))
         tau[k] = applied
         if self._fixed:
             if self._log and self._log[-1][0] >= t:
@@ -65,15 +73,14 @@ class Drivetrain:
             self._log.append((float(t), commanded, applied))
         return tau
 
-    def _lagging(self, t: float, command: float) -> float:
-        """The torque at t, which goes from there to the command."""
-        if self._start is None:
-            self._start = (t, 0.0, command)
-            return 0.0
-        since, torque, last = self._start
-        torque = self.motor.lagged(torque, last, t - since)
-        self._start = (t, torque, command)
-        return torque
+    def add_rate(self, rates, w) -> None:
+        """Write the rate of the lagging force beside the accelerations, for adaptive methods."""
+        if self._entry is not None:
+            rates[self._entry] = (self.command - w[self._entry]) / self.motor.time_constant
+
+    def after_lag(self, w, h: float) -> float:
+        """The lagging force after h [s]."""
+        return self.motor.lagged(float(w[self._entry]), self.command, h)
 
     def channels(self, run) -> dict[str, Channel]:
         """Torque and speed of the shaft, and the excess of the command over the applied force."""
@@ -92,3 +99,24 @@ class Drivetrain:
             found[f"{self.name}: refused"] = Channel("other", excess, run.coordinates.velocity_units[k]
                                                      and "N m or N")  # fmt: skip
         return found
+
+
+class _LaggingStep:
+    """A step after which a motor's force has gone towards its command; the inner step sees none of it."""
+
+    def __init__(self, inner, drive: Drivetrain) -> None:
+        self._inner, self._drive = inner, drive
+
+    def __getattr__(self, name: str):
+        if name == "_inner":  # of an object that is being made from a pickle
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]."""
+        n, rest = self._drive._entry, v.copy()
+        rest[n] = 0.0
+        q_next, v_next = self._inner.step(t, h, q, rest, tau, f_ext)
+        v_next = v_next.copy()  # the method may keep the other
+        v_next[n] = self._drive.after_lag(v, h)
+        return q_next, v_next

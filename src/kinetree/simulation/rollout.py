@@ -508,7 +508,7 @@ def rollout(
 
 def _with_stops(model):
     """The model with a stop at every limit, the inertia of motors, and their lagging forces as internal states."""
-    model = driven_model(model, internal=True)
+    model = driven_model(model)
     if not needs_stops(model):
         return model
     q, _, _ = initial_state(model, None, None, None, closing=False)

@@ -31,6 +31,7 @@ from kinetree.simulation.events import Events, interpolated
 from kinetree.simulation.inputs import BoundInputs
 from kinetree.simulation.joint_constraints import JointConstraints
 from kinetree.simulation.memory import check_room, sample_bytes
+from kinetree.simulation.motors import Drivetrain
 from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Record, an_option
 from kinetree.simulation.plan import plan
 from kinetree.simulation.progress import Progress
@@ -115,6 +116,7 @@ class Simulation:
         self._inputs.check_delays(None if self._is_adaptive else dt)
         self.system = System(made.model, True) if self._inputs.has_wrenches else made.system
         self._singular = None
+        self.system.drives = tuple(x for x in made.components.all if isinstance(x, Drivetrain))
         self._stepper = self._step_function()
         self.integrator = described(made.method)
         self._monitor = step_loop.Monitor(made.components, self._stepper, self._energy)
@@ -137,7 +139,7 @@ class Simulation:
         """The fixed step, wrapped by components; None for an adaptive method."""
         wrapping = self._components.having("wrap")
         if self._is_adaptive:
-            if any(x is not self._plan.constraints for x in wrapping):
+            if not all(getattr(x, "is_built_in", False) for x in wrapping):
                 raise SimulationError("simulate: components that change the step need a fixed-step integrator.")
             return None
         stepper = self._method(self.system)
