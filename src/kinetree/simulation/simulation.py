@@ -31,7 +31,6 @@ from kinetree.simulation.events import Events, interpolated
 from kinetree.simulation.inputs import BoundInputs
 from kinetree.simulation.joint_constraints import JointConstraints
 from kinetree.simulation.memory import check_room, sample_bytes
-from kinetree.simulation.motors import Drivetrain
 from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Record, an_option
 from kinetree.simulation.plan import plan
 from kinetree.simulation.progress import Progress
@@ -116,7 +115,7 @@ class Simulation:
         self._inputs.check_delays(None if self._is_adaptive else dt)
         self.system = System(made.model, True) if self._inputs.has_wrenches else made.system
         self._singular = None
-        self.system.drives = tuple(x for x in made.components.all if isinstance(x, Drivetrain))
+        self.system.drives = tuple(x for x in made.components.all if hasattr(x, "add_rate"))
         self._stepper = self._step_function()
         self.integrator = described(made.method)
         self._monitor = step_loop.Monitor(made.components, self._stepper, self._energy)
@@ -496,12 +495,11 @@ class Simulation:
         if last and inputs.wrench_of_state:
             wrenches = np.concatenate((wrenches, inputs.pushed[None]))
         forces = (() if wrenches is None else (wrenches,)) + internal_arguments(self.model, X, U)
-        acting = TAU
+        forces, acting = dynamics_time(self.model, T) + forces, TAU
         if self._plan.constraints is not None:
-            arrays = (*dynamics_time(self.model, T), *forces)
-            acting = TAU + self._plan.constraints.reactions(system, T, Q, V, TAU, arrays)
+            acting = TAU + self._plan.constraints.reactions(system, T, Q, V, TAU, forces)
         # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
-        given, near = (Q, V, acting, *dynamics_time(self.model, T), *forces), self._singular and self._singular.near(T)
+        given, near = (Q, V, acting, *forces), self._singular and self._singular.near(T)
         checks = checks and self._plan.constraints is None
         return Trajectory(
             time=T,
