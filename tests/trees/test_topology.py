@@ -13,8 +13,8 @@ from kinetree.joints import Cylindrical, Free, Helical, Planar, Prismatic, Rever
 from kinetree.joints import examples as joint_examples
 from kinetree.model import Actuator, Equipment, Keyframe
 from kinetree.model.graph import MechanismGraph, violations
+from kinetree.state_kinematics import world_transforms
 from kinetree.surgery import StateMap, retree
-from kinetree.surgery.position import world_transforms
 from kinetree.surgery.states import joint_coordinates
 
 

@@ -5,6 +5,8 @@ No tangent map and no commutator is needed; there are more order conditions, so 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from kinetree.algorithms.complete import step_accelerations
@@ -80,10 +82,7 @@ def _flown(model, q, row, W, h):
 
 @once
 def _step_spec(tableau: Tableau) -> Spec:
-    def step(model, q, v, tau, dt, f_ext=None, u=None):
-        return crouch_grossman_step(tableau, model, q, v, tau, dt, f_ext, u)
-
-    return whole_step(f"{tableau.name}_step", step)
+    return whole_step(f"{tableau.name}_step", partial(crouch_grossman_step, tableau))
 
 
 class CrouchGrossman:

@@ -8,6 +8,7 @@ within the step, as in `simulate`, it is made of stages, which are one and the s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -75,11 +76,7 @@ def _end(chart: Chart, model, q, w, h, x, a):
 @once
 def step_spec(tableau: Tableau, chart: Chart, name: str) -> Spec:
     """The whole step under constant forces as a function that can be compiled."""
-
-    def step(model, q, v, tau, dt, f_ext=None, u=None):
-        return runge_kutta_step(tableau, chart, model, q, v, tau, dt, f_ext, u)
-
-    return whole_step(f"{name}_step", step)
+    return whole_step(f"{name}_step", partial(runge_kutta_step, tableau, chart))
 
 
 @once
@@ -87,31 +84,21 @@ def stage_spec(chart: Chart) -> Spec:
     """A stage with its forces given."""
     if chart is EXACT_TANGENT:
         return RUNGE_KUTTA_STAGE
-
-    def stage(model, q, w, xi_dot, a, tau, h, f_ext=None, u=None):
-        return _stage(chart, model, q, w, xi_dot, a, tau, h, f_ext, u)
-
-    return part(f"runge_kutta_stage_{chart.name}", stage, *STAGE)
+    return part(f"runge_kutta_stage_{chart.name}", partial(_stage, chart), *STAGE)
 
 
 @once
 def point_spec(chart: Chart) -> Spec:
     """Position, velocity and rate of xi of a stage."""
-
-    def point(model, q, w, xi_dot, a, h):
-        return _point(chart, model, q, w, xi_dot, a, h)
-
     inputs, outputs = "q[nq] w[nw] xi_dot[nv] a[nw] h", "q_stage[nq] w_stage[nw] xi_dot_next[nv]"
+    point = partial(_point, chart)
     return part(f"runge_kutta_point_{chart.name}", point, inputs, outputs, domains=(), body_frames=None)
 
 
 @once
 def end_spec(chart: Chart) -> Spec:
     """The end of a step from the weighted slopes."""
-
-    def end(model, q, w, h, x, a):
-        return _end(chart, model, q, w, h, x, a)
-
+    end = partial(_end, chart)
     return part(f"runge_kutta_end_{chart.name}", end, "q[nq] w[nw] h x[nv] a[nw]", END, body_frames="loops")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from kinetree.integrators.user_code import Around
 
-class LockedStep:
+
+class LockedStep(Around):
     """A step of a model with locks: locked joints keep their positions to the last bit, also after events.
 
     Parameters
@@ -15,12 +17,8 @@ class LockedStep:
     """
 
     def __init__(self, inner, position, velocity) -> None:
-        self._inner, self._position, self._velocity = inner, position, velocity
-
-    def __getattr__(self, name: str):
-        if name == "_inner":  # of an object that is being made from a pickle
-            raise AttributeError(name)
-        return getattr(self._inner, name)
+        super().__init__(inner)
+        self._position, self._velocity = position, velocity
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]."""

@@ -59,52 +59,56 @@ def explain(error: Exception, where: str) -> None:
                        "copy: q = q.copy()")  # fmt: skip
 
 
-class ClosedStep:
-    """A step of any method, and the projection of its end on the loops of the model.
+class Around:
+    """A step around another one, whose attributes are attributes here, too.
 
     Parameters
     ----------
-    stepper : object
-        All its other attributes are attributes here, too.
-    system : System
+    inner : object
     """
 
-    def __init__(self, stepper, system) -> None:
-        self._inner, self._closed = stepper, system.closed
+    def __init__(self, inner) -> None:
+        self._inner = inner
 
     def __getattr__(self, name: str):
         if name == "_inner":  # of an object that is being made from a pickle
             raise AttributeError(name)
         return getattr(self._inner, name)
 
+
+class ClosedStep(Around):
+    """A step of any method, and the projection of its end on the loops of the model.
+
+    Parameters
+    ----------
+    stepper : object
+    system : System
+    """
+
+    def __init__(self, stepper, system) -> None:
+        super().__init__(stepper)
+        self._closed = system.closed
+
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]."""
         return self._closed(*self._inner.step(t, h, q, v, tau, f_ext), t + h)
 
 
-class UserStep:
+class UserStep(Around):
     """A fixed step that the user wrote, or wrapped: it gets read-only arrays, and its results are copied.
 
     Parameters
     ----------
-    stepper : object
-        With ``step(t, h, q, v, tau, f_ext) -> (q, v)``; all its other attributes are attributes here, too.
+    inner : object
+        With ``step(t, h, q, v, tau, f_ext) -> (q, v)``.
     """
-
-    def __init__(self, stepper) -> None:
-        self._stepper = stepper
-
-    def __getattr__(self, name: str):
-        if name == "_stepper":  # of an object that is being made from a pickle
-            raise AttributeError(name)
-        return getattr(self._stepper, name)
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]."""
         lock(q, v)
-        where = f"integrator {getattr(self._stepper, 'name', type(self._stepper).__name__)!r} at t = {t:.9g} s"
+        where = f"integrator {getattr(self._inner, 'name', type(self._inner).__name__)!r} at t = {t:.9g} s"
         try:
-            result = self._stepper.step(t, h, q, v, tau, f_ext)
+            result = self._inner.step(t, h, q, v, tau, f_ext)
         except Exception as error:
             explain(error, where)
             raise

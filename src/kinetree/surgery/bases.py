@@ -12,8 +12,8 @@ from kinetree.joints.reversed import reversed_joint
 from kinetree.model import Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.spatial import Transform
+from kinetree.state_kinematics import world_transforms
 from kinetree.surgery.model_editor import ENDLESS, ModelEditor, checked_body
-from kinetree.surgery.position import world_transforms
 from kinetree.surgery.states import with_keyframes
 
 BASES = {"fixed": Fixed, "floating": Free, "planar": Planar}

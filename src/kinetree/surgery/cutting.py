@@ -9,8 +9,9 @@ from kinetree.errors import ModelError, TopologyError
 from kinetree.joints import Joint
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
+from kinetree.state_kinematics import world_transforms
 from kinetree.surgery.model_editor import ModelEditor, as_names, checked_body
-from kinetree.surgery.position import position, world_transforms
+from kinetree.surgery.position import position
 
 
 @checked(model=a_model, root=a_name, joint=a_joint, tips=some_names)

@@ -1,15 +1,12 @@
-"""Poses of a model's bodies at a position, for surgery: checked positions and world transforms."""
+"""Positions of a model's joints as surgery takes them: checked, as floats."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from kinetree.errors import NonFiniteError, QuaternionError, ShapeError
 from kinetree.model import Model
 from kinetree.model.parts import numeric
-from kinetree.spatial import Transform
 
 CONSISTENT = 1e-6  # of couplings, and of |quaternion|^2 - 1: the same as in the plain calls
 
@@ -49,11 +46,3 @@ def position(model: Model, q) -> list[float]:
     if q.shape != (model.nq,):
         raise ShapeError(f"q has shape {q.shape}, expected ({model.nq},) for model {model.name!r}", shape=q.shape)
     return [x for i in model.outward() for x in joint_position(model, i, q[model.q_slice[i]])]
-
-
-def world_transforms(model: Model, q: Sequence) -> list[Transform]:
-    """X_i0 of every body, over scalars of any kind."""
-    X_0 = [Transform.identity()]
-    for i in model.outward():
-        X_0.append(model.joints[i].transform(model.q_of(i, q)) @ model.X_T[i] @ X_0[model.parent[i]])
-    return X_0

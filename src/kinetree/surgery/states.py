@@ -11,21 +11,16 @@ import numpy as np
 from kinetree.arguments import a_mapping, a_model, checked
 from kinetree.errors import ModelError, ShapeError, UnknownNameError, UnsupportedError
 from kinetree.joints import Free, Joint
+from kinetree.joints.position_search import CLOSE, nearest_velocity, position_at
 from kinetree.joints.reversed import reversed_joint
-from kinetree.liegroup.se3 import log_se3
 from kinetree.model import Keyframe, LoopJoint, Model
 from kinetree.model.loop_joints import named_loops
 from kinetree.model.parts import numeric
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Transform
 from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.spatial.vectors import assemble
-from kinetree.surgery.position import joint_position, world_transforms
-
-# Of Newton's method that closes a loop.
-STEPS = 50
-TRIES = 20
-CLOSED = 1e-6  # [rad, m]: the same as for couplings
-CONVERGED = 1e-14
+from kinetree.state_kinematics import Kinematics, body_twists, world_transforms
+from kinetree.surgery.position import joint_position
 
 
 class StateMap:
@@ -131,11 +126,11 @@ class StateMap:
                 out[..., self.target.q_slice[i]] = assemble([*X_J.r, *quaternion_from_rotation(X_J.E)])
         if self._loops:
             for index in np.ndindex(q.shape[:-1]):
-                X_0 = world_transforms(self.source, q[index].tolist())
+                kin = Kinematics(self.source, q[index].tolist())
                 for i, loop in self._loops:
-                    X_P, X_S = self._ends(loop, X_0)
+                    X = kin.relative(loop.predecessor, loop.successor, loop.X_P, loop.X_S).X
                     what = f"loop joint {loop.name!r} of {self.source.name!r}"
-                    out[(*index, self.target.q_slice[i])] = joint_coordinates(loop.joint, X_S @ X_P.inverse(), what)
+                    out[(*index, self.target.q_slice[i])] = joint_coordinates(loop.joint, X, what)
         return out
 
     def v(self, q, v):
@@ -158,7 +153,7 @@ class StateMap:
         for i, j in self._copies:
             out[..., self.target.v_slice[i]] = v[..., self.source.v_slice[j]]
         if self._floats:
-            V = _twists(self.source, _scalars(q), _scalars(v))
+            _, V = body_twists(self.source, _scalars(q), _scalars(v))
             for i, frame in self._floats:
                 twist = self._to_body(i, frame) @ V[self.source.frames[frame].body]
                 out[..., self.target.v_slice[i]] = assemble(list(twist))
@@ -166,15 +161,11 @@ class StateMap:
             batch = out.shape[:-1]
             each_q, each_v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
             for index in np.ndindex(batch):
-                one = each_q[index].tolist()
-                X_0, V = world_transforms(self.source, one), _twists(self.source, one, each_v[index].tolist())
+                kin = Kinematics(self.source, each_q[index].tolist(), each_v[index].tolist())
                 for i, loop in self._loops:
-                    X_P, X_S = self._ends(loop, X_0)
-                    p, s = (self.source.frame(name).body for name in (loop.predecessor, loop.successor))
-                    # World transforms take twists to both frames; the difference is the joint's motion.
-                    V_J = X_S @ (X_0[s].inverse_apply(V[s]) - X_0[p].inverse_apply(V[p]))
-                    position = joint_coordinates(loop.joint, X_S @ X_P.inverse(), f"loop joint {loop.name!r}")
-                    out[(*index, self.target.v_slice[i])] = _nearest(loop.joint, position, V_J)
+                    motion = kin.relative(loop.predecessor, loop.successor, loop.X_P, loop.X_S)
+                    position = joint_coordinates(loop.joint, motion.X, f"loop joint {loop.name!r}")
+                    out[(*index, self.target.v_slice[i])] = nearest_velocity(loop.joint, position, motion.velocity)
         return out
 
     def velocity_matrix(self, q):
@@ -230,11 +221,6 @@ class StateMap:
             message = f"{fault}; give rest={{{self.target.joint_name(i)!r}: ...}}"
             raise ModelError(message, body=name) from None
 
-    def _ends(self, loop: LoopJoint, X_0: Sequence[Transform]) -> tuple[Transform, Transform]:
-        """From world coordinates to the predecessor and to the successor frame of a loop joint of the source."""
-        P, S = self.source.frame(loop.predecessor), self.source.frame(loop.successor)
-        return loop.X_P @ P.X_FB @ X_0[P.body], loop.X_S @ S.X_FB @ X_0[S.body]
-
     def _to_body(self, i: int, frame: int) -> Transform:
         """From the body that carries the frame in the source to body i of the target, whose frame it is."""
         return self.target.frames[i].X_FB.inverse() @ self.source.frames[frame].X_FB
@@ -248,15 +234,6 @@ def _same_root(source: Model, j: int | None, target: Model, i: int) -> bool:
         list(a.r) == list(b.r) and a.E.matrix.rows == b.E.matrix.rows
         for a, b in ((source.X_T[j], target.X_T[i]), (source.frames[j].X_FB, target.frames[i].X_FB))
     )
-
-
-def _twists(model: Model, q: Sequence, v: Sequence) -> list[Motion]:
-    """Twist of every body in its own coordinates."""
-    V = [Motion.zero()]
-    for i in model.outward():
-        joint, q_i = model.joints[i], model.q_of(i, q)
-        V.append(joint.transform(q_i) @ (model.X_T[i] @ V[model.parent[i]]) + joint.velocity(q_i, model.v_of(i, v)))
-    return V
 
 
 def _sized(what: str, values, size: int) -> np.ndarray:
@@ -306,34 +283,14 @@ def joint_coordinates(joint: Joint, X: Transform, what: str) -> list[float]:
 
     Notes
     -----
-    Newton's method on the manifold: with the error u = log(X X_J^-1), q moves by the dv for which S dv is nearest to
-    u. It starts at the coordinate of X, or the neutral position, then, where that fails, at random ones.
+    Newton's method from the coordinate of X, or the neutral position, then, where that fails, from random ones.
     """
-    rng = np.random.default_rng(0)
     start = joint.neutral()
     with suppress(UnsupportedError):
         start = [float(x) for x in joint.loop_coordinates(X)[0]]
-    best, least = start, np.inf
-    for attempt in range(TRIES):
-        q = [float(x) for x in (joint.random(rng) if attempt else start)]
-        for _ in range(STEPS):
-            error = np.array(list(log_se3(X @ joint.transform(q).inverse())), dtype=float)
-            size = float(np.abs(error).max())
-            if size < least:
-                best, least = q, size
-            # The error is a twist in successor coordinates, where S is.
-            dv = _nearest(joint, q, error)
-            if not np.all(np.isfinite(dv)) or np.abs(dv).max(initial=0.0) < CONVERGED:
-                break
-            q = [float(x) for x in joint.normalize(joint.integrate(q, dv.tolist()))]
-        if least < CLOSED:
-            return best
-    fault = f"{what}: its bodies are {least:.3g} [rad, m] away from what {joint!r} allows"
+    q, distance = position_at(joint, X, start)
+    if distance < CLOSE:
+        return [float(x) for x in joint.normalize(q)]
+    fault = f"{what}: its bodies are {distance:.3g} [rad, m] away from what {joint!r} allows"
     message = f"{fault}; the loop must be closed before its state can be mapped to another tree: kt.assemble"
-    raise ModelError(message, distance=least)
-
-
-def _nearest(joint: Joint, q: list[float], V: Motion | np.ndarray) -> np.ndarray:
-    """The velocity v with S v = V, or the nearest to it, V the relative twist in successor coordinates."""
-    S = np.array([list(column) for column in joint.motion_subspace(q)], dtype=float).reshape(-1, 6).T
-    return np.linalg.lstsq(S, np.array(list(V), dtype=float), rcond=None)[0]
+    raise ModelError(message, distance=distance)

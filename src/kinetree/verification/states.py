@@ -65,22 +65,19 @@ class States:
         """The first n of the states."""
         if n >= self.n:
             return self
-        part = object.__new__(States)  # the same in all else; quantities of the states are computed anew
-        kept = (k for k in vars(self) if not isinstance(getattr(States, k, None), cached_property))
-        part.__dict__.update({k: getattr(self, k) for k in kept})
-        part.n, part._kept = n, {}
-        for name in ("q", "v", "a", "b", "f_ext", "t", "_noise"):
-            x = getattr(self, name)
-            setattr(part, name, x if x is None else x[:n])
-        part.internal = tuple(x[:n] for x in self.internal)
-        return part
+        names = "q", "v", "a", "b", "f_ext", "t", "_noise"
+        arrays = {name: x[:n] for name in names if (x := getattr(self, name)) is not None}
+        return self._with(n=n, internal=tuple(x[:n] for x in self.internal), **arrays)
 
     def at(self, q, v) -> States:
         """As many states with these positions and velocities, and all else the same."""
+        return self._with(q=q, v=v)
+
+    def _with(self, **changes) -> States:
+        """The same but for some attributes; quantities of the states are computed anew."""
         part = object.__new__(States)
-        kept = (k for k in vars(self) if not isinstance(getattr(States, k, None), cached_property))
-        part.__dict__.update({k: getattr(self, k) for k in kept})
-        part._kept, part.q, part.v = {}, q, v
+        kept = {k: x for k, x in vars(self).items() if not isinstance(getattr(States, k, None), cached_property)}
+        part.__dict__.update(kept | {"_kept": {}} | changes)
         return part
 
     def once(self, key, compute):

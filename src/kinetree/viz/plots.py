@@ -233,11 +233,16 @@ def _bounds(trajectory, quantity: str, limits: str):
 def position_limits(trajectory, entry: int) -> tuple[float, float]:
     """Limits of an entry of q [rad or m], infinite where there are none."""
     model, c = trajectory.model, trajectory.coordinates
-    joint = c.position_joints[entry]
-    if model is None or c.position_joints.count(joint) != c.velocity_joints.count(joint):
+    k = matching_entry(entry, c.position_joints, c.velocity_joints)
+    if model is None or k is None:
         return -math.inf, math.inf
-    k = c.velocity_joints.index(joint) + entry - c.position_joints.index(joint)
     return float(model.lower[k]), float(model.upper[k])
+
+
+def matching_entry(k: int, own, others) -> int | None:
+    """The entry of another array that belongs to entry k, by their joints; None if the joint has not as many there."""
+    joint = own[k]
+    return others.index(joint) + k - own.index(joint) if own.count(joint) == others.count(joint) else None
 
 
 def _axis_label(quantity: str, panel: Panel) -> str:

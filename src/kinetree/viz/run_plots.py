@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.arguments import checked, of_kind, some_names
 from kinetree.errors import KinetreeError, unknown_name
 from kinetree.simulation.quadrature import total
-from kinetree.viz.plots import CURVES_PER_PANEL, heading, position_limits, selected_joints
+from kinetree.viz.plots import CURVES_PER_PANEL, heading, matching_entry, position_limits, selected_joints
 from kinetree.viz.style import (
     COLORS,
     DASHED,
@@ -233,11 +233,12 @@ def plot_comparison(comparison, path=None, show: bool = False):
         grid = figure.subplots(len(parts), 2, squeeze=False, sharex=True)
         for (left, right), part in zip(grid, parts, strict=True):
             unit = pretty(comparison.units[part[0]])
-            plain = all(_entry(c, comparison.columns[n]) is not None for n in part)
+            own = {n: matching_entry(comparison.columns[n], c.velocity_joints, c.position_joints) for n in part}
+            plain = None not in own.values()
             for color, n in zip(COLORS, part, strict=False):
                 k = comparison.columns[n]
                 for run, line in ((first, "-"), (second, (0, (3, 2)))):
-                    values = run.q[:, _entry(c, k)] if plain else run.v[:, k]
+                    values = run.q[:, own[n]] if plain else run.v[:, k]
                     left.plot(run.time, values, color=color, linestyle=line)
                 size = np.abs(comparison.dq[:, n])
                 size = np.where(size > 0.0, size, np.nan)  # zero has no logarithm: a gap
@@ -314,14 +315,3 @@ def _curves(axes, time, curves, label: str) -> None:
         at_least(axes, np.stack(list(curves.values())))
         axes.legend(**BESIDE)
     axes.set_ylabel(label)
-
-
-def _entry(coordinates, k: int) -> int | None:
-    """The entry of q that belongs to a velocity coordinate; None if its joint has not as many positions."""
-    joint, positions, velocities = (
-        coordinates.velocity_joints[k],
-        coordinates.position_joints,
-        coordinates.velocity_joints,
-    )
-    same = positions.count(joint) == velocities.count(joint)
-    return positions.index(joint) + k - velocities.index(joint) if same else None

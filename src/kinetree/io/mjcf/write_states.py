@@ -12,6 +12,7 @@ from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.parts import pose_of_transform
 from kinetree.spatial import Transform
 from kinetree.spatial.rotations import quaternion_from_rotation, quaternion_product
+from kinetree.state_kinematics import world_transforms
 
 INITIAL = "initial"  # read from the pose that the file shows, if no keyframe has it
 
@@ -113,10 +114,6 @@ class States:
 
     def pose_of(self, frame) -> tuple[np.ndarray, np.ndarray]:
         """Where a frame is in the world (R, p) while the file shows the robot."""
-        X = frame.X_FB
-        i = frame.body
-        while i:
-            q = self.q0[self.model.q_slice[i]].tolist()
-            X = X @ self.model.joints[i].transform(q) @ self.model.X_T[i]
-            i = self.model.parent[i]
-        return pose_of_transform(X)
+        path = self.model.support(frame.body) if frame.body else ()
+        X_0 = world_transforms(self.model, self.q0.tolist(), path)
+        return pose_of_transform(frame.X_FB @ X_0[frame.body])
