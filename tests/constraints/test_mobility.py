@@ -10,8 +10,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_jacobian
-from kinetree.analysis.loop_rows import row_names
 from kinetree.constraints import LoopJoint
+from kinetree.constraints.row_names import row_names
 from kinetree.errors import AssemblyError, ConstraintError, ModelError, NonFiniteError, UnknownNameError
 from kinetree.joints import Cylindrical, Prismatic, Revolute, SphereInCylinder
 

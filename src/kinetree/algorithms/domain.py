@@ -146,7 +146,7 @@ def _satisfied(name: str, chosen, meaning: str) -> Domain:
     def residuals(model, inputs):
         """(constraint, "q" or "v", row, residual), positions first."""
         now = model.at(inputs["t"]) if "t" in inputs else model
-        kin, left_out = Kinematics(now, inputs["q"], inputs["v"]), set(model.loop_rows().rounding)
+        kin, left_out = Kinematics(now, inputs["q"], inputs["v"]), model.loop_rows().inexact
         equalities = [
             (c, [n - numbers.start for n in numbers if n not in left_out])
             for c, numbers in now.constraint_rows()
@@ -181,7 +181,7 @@ def _rates_of_rows(model, inputs):
     Of those that others imply but for rounding nothing is required, as of positions and velocities.
     """
     now, a = model.at(inputs["t"]) if "t" in inputs else model, inputs["a"]
-    kin, left_out = Kinematics(now, inputs["q"], inputs["v"]), set(model.loop_rows().rounding)
+    kin, left_out = Kinematics(now, inputs["q"], inputs["v"]), model.loop_rows().inexact
     for c, numbers in model.constraint_rows():
         if c.row_kind == "equality" and c.frames and not c.velocity_map(kin):
             for n, row, bias in zip(numbers, c.rows(kin), c.bias(kin), strict=True):

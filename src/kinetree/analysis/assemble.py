@@ -110,7 +110,7 @@ def _consistent(model, q, v, fixed) -> np.ndarray:
     kin = Kinematics(model.at(0.0), q.tolist(), v.tolist())
     G = system.function(CONSTRAINT_JACOBIAN, checks=False)(q, *dynamics_time(model, 0.0))
     rates = np.array([float(x) for c in model.constraints for x in c.rate(kin)])
-    solved = np.isin(np.arange(len(rates)), model.loop_rows().rounding, invert=True)
+    solved = np.isin(np.arange(len(rates)), list(model.loop_rows().inexact), invert=True)
     G, rates = G * solved[:, None], rates * solved  # decimals of a file do not hold motions
     held = [k for name in fixed for k in range(*model.v_index(name).indices(model.nv))]
     free = np.setdiff1d(np.arange(model.nv), held)

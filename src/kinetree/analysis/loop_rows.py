@@ -11,9 +11,8 @@ import functools
 import numpy as np
 
 from kinetree.algorithms.crba import crba
-from kinetree.constraints import Kinematics, LoopJoint
+from kinetree.constraints import Kinematics
 from kinetree.constraints.contract import dense
-from kinetree.constraints.planar_loop_joint import PlanarLoopJoint
 from kinetree.model.closing import Closing, closed_position, usual_position
 
 SAMPLES, SPREAD = 8, 0.6  # closed positions about one, and how far the guess of each is from it [rad, m]
@@ -28,33 +27,6 @@ def equalities(model) -> list[tuple]:
     return [(c, numbers) for c, numbers in model.constraint_rows() if c.row_kind == "equality"]
 
 
-def row_names(model) -> tuple[str, ...]:
-    """A name for each row of ``model.constraints``: "closure: force x"; coordinates are those of the successor."""
-    names = []
-    for c in model.constraints:
-        count = c.count(model)
-        loop = c.loop if isinstance(c, PlanarLoopJoint) else c
-        if isinstance(loop, LoopJoint):
-            joint = loop.joint.at(0.0)
-            T = joint.implicit(joint.transform(joint.neutral()))[1]
-            kept = c.kept if isinstance(c, PlanarLoopJoint) else range(len(T))
-            names += [f"{c.label}: {_direction(T[n], n)}" for n in kept]
-        else:
-            names += [c.label] if count == 1 else [f"{c.label}: row {n}" for n in range(count)]
-    return tuple(names)
-
-
-def _direction(T, n: int) -> str:
-    moment, force = (np.array([float(x) for x in part]) for part in (T.angular, T.linear))
-    if np.abs(force).max() < 1e-12 or np.abs(moment).max() < 1e-12:
-        word, axis = ("moment", moment) if np.abs(force).max() < 1e-12 else ("force", force)
-        k = int(np.argmax(np.abs(axis)))
-        if abs(axis[k]) > np.linalg.norm(axis) * (1.0 - 1e-12):
-            return f"{word} {'xyz'[k]}"
-        return f"{word} ({', '.join(f'{x:.3g}' for x in axis / np.linalg.norm(axis))})"
-    return f"wrench {n}"
-
-
 def equality_jacobian(model, q) -> np.ndarray:
     """G of the equality rows."""
     kin = Kinematics(model, q.tolist())
@@ -63,7 +35,7 @@ def equality_jacobian(model, q) -> np.ndarray:
 
 def check_closed(model, q, tolerance: float = 1e-6) -> None:
     """Raise ConstraintError, which names the constraint and its error, unless rows hold at q that dynamics keep."""
-    kin, left_out = Kinematics(model, q.tolist()), model.loop_rows().rounding
+    kin, left_out = Kinematics(model, q.tolist()), model.loop_rows().inexact
     for c, numbers in equalities(model):
         for n, x in enumerate(c.residual(kin) or ()):
             if numbers[n] not in left_out and not abs(float(x)) <= tolerance:
@@ -113,7 +85,7 @@ class LoopRows:
             least = max(NOISE * size[own].max(initial=0.0), ROUNDING * largest)
             size[own] = np.where(size[own] > least, size[own], np.inf)
         numbers = [n for _, of in equalities(self.model) for n in of]
-        return np.where(np.isin(numbers, self.model.loop_rows().rounding), np.inf, size)
+        return np.where(np.isin(numbers, self.model.loop_rows().inexact), np.inf, size)
 
     @functools.cached_property
     def scaled(self) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinetree.algorithms.joint_sets import velocity_coordinates
-from kinetree.analysis.loop_rows import SINGULAR, LoopRows, equalities, require_closed, row_names
+from kinetree.analysis.loop_rows import SINGULAR, LoopRows, equalities, require_closed
 from kinetree.analysis.overconstraint import Replacement, replacements
 from kinetree.arguments import a_model, array, checked
 from kinetree.errors import ModelError, NonFiniteError
@@ -44,6 +44,10 @@ class Mobility:
         Of all rows of ``model.constraints``.
     redundant : tuple of str
         Rows that others imply at generic positions: their multipliers are zero.
+    inexact : tuple of str
+        Those of them that errors of placements, or the decimals of a file, set off from the others.
+    misfit : float
+        The largest part by which these are off, relative to the size of the row.
     motions : (nv, mobility) array
         Orthonormal velocities that the rows allow at q.
     force_null_space : (nc, redundancy) array
@@ -74,6 +78,8 @@ class Mobility:
     planar: bool
     row_names: tuple[str, ...]
     redundant: tuple[str, ...]
+    inexact: tuple[str, ...]
+    misfit: float
     motions: np.ndarray = field(repr=False)
     force_null_space: np.ndarray = field(repr=False)
     regularity: float
@@ -127,6 +133,8 @@ class Mobility:
         yield "redundancy", f"{self.redundancy} constraint force{'s' * (self.redundancy != 1)} undetermined"
         for text in _by_constraint(self.redundant):
             yield "left out", text
+        for text in _by_constraint(self.inexact):
+            yield "inexact", f"{text}, held but for {self.misfit:.2g} of their size"
         for text in _by_constraint(self.undetermined_forces()):
             yield "without effect", text
         for each in self.replacements:
@@ -152,9 +160,9 @@ class Mobility:
         """The report as dicts, lists, strings and numbers."""
         plain = (
             "model", "freedoms", "rows", "rank", "generic_rank", "mobility", "generic_mobility", "gruebler",
-            "redundancy", "planar", "singular", "regularity", "actuation", "internal_forces", "uncontrolled",
+            "redundancy", "misfit", "planar", "singular", "regularity", "actuation", "internal_forces", "uncontrolled",
         )  # fmt: skip
-        texts = ("row_names", "redundant", "lost", "actuated")
+        texts = ("row_names", "redundant", "inexact", "lost", "actuated")
         found = {name: getattr(self, name) for name in plain} | {name: list(getattr(self, name)) for name in texts}
         found |= {name: getattr(self, name).tolist() for name in ("q", "motions", "force_null_space")}
         return found | {"replacements": [str(each) for each in self.replacements]}
@@ -236,12 +244,12 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None) -> 
     q = require_closed(model, q)
     loops = LoopRows(model, q)
     at = loops.model
-    names, numbers = row_names(at), [n for _, of in equalities(at) for n in of]
+    names, numbers = at.row_names, [n for _, of in equalities(at) for n in of]
     rank, generic = int(loops.ranks[0]), loops.generic_rank
     U, s, V = _svd(loops.scaled[0])
     motions = np.linalg.qr(loops.roots[0] @ V[rank:].T)[0]
     typical = np.median(loops.singular_values[1:], axis=0) if len(loops.places) > 1 else s
-    kept = set(at.independent_rows())
+    kept, inexact = set(at.independent_rows()), [row for row in at.redundant_rows() if row.inexact]
     forces = np.zeros((at.nc, len(numbers) - rank))
     size = loops.typical_size[:, None]
     forces[numbers] = U[:, rank:] / np.where(np.isfinite(size), size, 1.0)
@@ -251,6 +259,7 @@ def mobility(model: Model, q=None, *, actuated: Sequence[str] | None = None) -> 
     return Mobility(
         model=model.name, q=q, freedoms=at.nv, rows=len(numbers), rank=rank, generic_rank=generic,
         planar=_is_planar(model), row_names=names, redundant=tuple(names[n] for n in numbers if n not in kept),
+        inexact=tuple(row.name for row in inexact), misfit=max((row.misfit for row in inexact), default=0.0),
         motions=motions, force_null_space=_sparse_basis(forces),
         regularity=float(s[generic - 1] / typical[generic - 1]) if generic else 1.0,
         lost=_lost(loops, names, numbers, kept) if rank < generic else (),

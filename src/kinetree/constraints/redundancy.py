@@ -18,6 +18,7 @@ from kinetree.state_kinematics import Kinematics
 SAMPLES, NEWTON, ENOUGH = 24, 60, 20  # positions; iterations at most, and if some positions are closed
 CLOSED = 1e-10  # [m, rad]
 ROUNDING = 1e-9  # of the natural size of a row: less is left of rows that others imply exactly
+INEXACT = 1e-8  # of the natural size: larger misfits are decimals of a file or errors of placements
 DEPENDENT = 5e-3  # of the natural size: less are the decimals of a file, and deflections that real joints allow
 MISFIT = 1e-2  # of the natural size: larger least errors are contradictions
 FREQUENT = 0.75  # a row is needed if it is independent at a quarter of the positions, as on one of several branches
@@ -43,6 +44,8 @@ class LoopRows(NamedTuple):
         Rows that others imply.
     rounding : tuple of int
         Rows that others imply but for rounding, such as the decimals of a file.
+    misfits : mapping
+        Of both, how far others imply them: of the row, relative to its natural size, and of its error of position.
     gap : float
         The largest error of position of the best closed position found [m or rad].
     positions : (samples, nq) array or None
@@ -54,8 +57,14 @@ class LoopRows(NamedTuple):
     natural: Mapping[int, float]
     redundant: tuple[int, ...] = ()
     rounding: tuple[int, ...] = ()
+    misfits: Mapping[int, float] = MappingProxyType({})
     gap: float = 0.0
     positions: np.ndarray | None = None
+
+    @property
+    def inexact(self) -> frozenset[int]:
+        """Rows that are left out and do not hold exactly where the others do: no state is refused for them."""
+        return frozenset(self.rounding).union(n for n in self.redundant if self.misfits[n] > INEXACT)
 
     @property
     def coordinates(self) -> dict[int, dict[int, float]]:
@@ -89,11 +98,13 @@ def loop_rows(model) -> LoopRows:
     _require_closed(model, samples, natural)
     scaled = G / np.where(natural > 0.0, natural, 1.0)[None, :, None]
     given = np.array([n not in free for n in numbers])
-    chosen, exact = set(), set()
+    chosen, exact, misfits = set(), set(), {}
+    errors = np.median(np.abs(samples.errors), axis=0) / np.where(natural > 0.0, natural, 1.0)
     for rows, columns in samples.groups:
         taken, rest = _independent(scaled[:, rows][:, :, columns], given[rows])
         chosen |= {numbers[m] for m in rows[taken]}
         exact |= {numbers[m] for m in rows[~taken & (rest < ROUNDING)]}
+        misfits |= {numbers[m]: float(max(x, errors[m])) for m, x in zip(rows[~taken], rest[~taken], strict=True)}
     entries = np.sqrt((G * G).mean(axis=0))
     of_loops = [(m, n) for m, n in enumerate(numbers) if n in free]
     typical = {
@@ -105,6 +116,7 @@ def loop_rows(model) -> LoopRows:
         MappingProxyType({n: float(natural[m]) for m, n in of_loops}),
         tuple(sorted(exact)),
         tuple(sorted(free - chosen - exact)),
+        MappingProxyType({n: misfits.get(n, 0.0) for n in sorted(free - chosen)}),
         samples.gap,
         samples.q,
     )

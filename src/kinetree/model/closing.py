@@ -180,7 +180,7 @@ class Closing:
             found = self.near(start)
             if n == 0 and self.gap(found) < LOOSE and self._is_weak(found):
                 # Rows from the decimals of a file may contradict the others, or be closed only far from the guess.
-                self._left_out = frozenset(self.model.loop_rows().rounding)
+                self._left_out = self.model.loop_rows().inexact
                 found = self.near(start) if self._left_out else found
             if self.gap(found) <= HELD:
                 return found

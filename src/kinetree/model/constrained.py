@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from kinetree.constraints import Constraint, Coupling
 from kinetree.constraints.independence import independent_velocities
 from kinetree.constraints.redundancy import LoopRows, loop_rows
+from kinetree.constraints.row_names import RedundantRow, row_names
 from kinetree.errors import UnsupportedError
 from kinetree.model.clusters import Cluster, minimal_clusters
 from kinetree.state_kinematics import Kinematics
@@ -69,6 +70,23 @@ class Constrained:
     def independent_rows(self) -> tuple[int, ...]:
         """Numbers of the rows that are solved for: of redundant loops a subset, independent at generic positions."""
         return self.loop_rows().kept
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """A name for each row: "closure: force x", the direction in coordinates of the successor."""
+        return row_names(self)
+
+    def redundant_rows(self) -> tuple[RedundantRow, ...]:
+        """The rows of loops that others imply, so that they are left out and have no multipliers.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> [str(row) for row in kt.models.four_bar().redundant_rows()]
+        ['closure: moment x', 'closure: moment y', 'closure: force z']
+        """
+        choice, names = self.loop_rows(), self.row_names
+        return tuple(RedundantRow(n, names[n], x, n in choice.inexact) for n, x in choice.misfits.items())
 
     def loop_rows(self) -> LoopRows:
         """The choice among the rows of loops, made once; see `kinetree.constraints.redundancy`."""

@@ -55,6 +55,15 @@ def closed_start(system, q, w, given_v: bool) -> tuple[np.ndarray, np.ndarray, l
     )
 
 
+def inexact_rows(model) -> list[str]:
+    """A note on rows that are left out because of errors of placements, or the decimals of a file."""
+    rows = [row for row in model.redundant_rows() if row.inexact]
+    if not rows:
+        return []
+    names, misfit = ", ".join(row.name for row in rows), max(row.misfit for row in rows)
+    return [f"rows that others imply but for {misfit:.2g} of their size are left out: {names}"]
+
+
 def check_closed(model, q: np.ndarray, v: np.ndarray, which: str = "simulate: the initial state (q0, v0): ") -> None:
     """Raise an error for a state that violates a loop, of a model at a time."""
     inputs = {"q": q.tolist(), "v": v.tolist()}

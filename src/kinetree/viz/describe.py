@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from pathlib import Path
 
+from kinetree.errors import ConstraintError
 from kinetree.forces.registry import COEFFICIENTS
 
 SHOWN = 8  # names of one kind in a line
@@ -25,8 +27,9 @@ def as_data(model) -> dict:
     dict
         ``name, nb, nq, nv, mass`` (of moving bodies) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
         [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``rotors``, ``loops``,
-        ``constraints`` (the others), ``equalities``, ``tendons``, ``actuators`` (``forces``: those without a control),
-        ``keyframes``, ``unsupported`` (refused by the complete dynamics), ``report``.
+        ``redundant_rows`` (of loops, that others imply), ``constraints`` (the others), ``equalities``, ``tendons``,
+        ``actuators`` (``forces``: those without a control), ``keyframes``, ``unsupported`` (refused by the complete
+        dynamics), ``report``.
     """
     return {
         **_fields(model, "name", "nb", "nq", "nv"),
@@ -47,6 +50,7 @@ def as_data(model) -> dict:
             {"name": loop.name, "kind": loop.joint.kind, **_fields(loop, "predecessor", "successor", "active")}
             for loop in model.loops
         ],
+        "redundant_rows": [row._asdict() for row in _redundant(model)],
         "constraints": [str(c) for c in model.own_constraints if c.kind != "coupling"],
         "equalities": [str(equality) for equality in model.equalities],
         "tendons": [{"name": tendon.name, "forces": list(tendon.forces)} for tendon in model.tendons],
@@ -105,6 +109,8 @@ def _equipment(model) -> list[str]:
         + ("" if loop.active else "  (switched off)")
         for loop in model.loops
     ]
+    if rows := _redundant(model):
+        lines.append(f"{len(rows)} rows of loops that others imply, left out: {', '.join(map(str, rows))}")
     kinds = (
         ("constraint", data["constraints"], ""),
         ("equality", data["equalities"], ""),
@@ -120,6 +126,13 @@ def _equipment(model) -> list[str]:
         shown = "; ".join(names[:SHOWN]) + ("; ..." if len(names) > SHOWN else "")
         lines.append(f"{len(names)} not computed yet, so that forward_dynamics and simulate refuse the model: {shown}")
     return lines
+
+
+def _redundant(model) -> tuple:
+    """The rows of loops that others imply; none of loops that cannot close."""
+    with suppress(ConstraintError):
+        return model.redundant_rows()
+    return ()
 
 
 def _of_actuators(actuators) -> str:
