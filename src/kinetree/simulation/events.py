@@ -39,13 +39,18 @@ class Events(Component):
 
     def after_step(self, step: Step) -> StateReset | None:
         """State reset at the first events of the step, with the state from which the run continues."""
-        nv, motion, shortened = len(step.v0), self._run.motion(step), self._shortened(step)
-        found = self._locator.look(
-            step.t0, step.t1, (step.q1, step.v1), _cut(motion, nv), shortened and _cut(shortened, nv)
-        )
+        nv, x, made = len(step.v0), step.x1, []
+
+        def motion(t):  # made where it is first needed: most steps are far from all events
+            if not made:
+                made.append(self._run.motion(step))
+            return made[0](t)
+
+        shortened = self._shortened(step)
+        ways = (_cut(motion, nv), shortened and _cut(shortened, nv)) if len(x) else (motion, shortened)
+        found = self._locator.look(step.t0, step.t1, (step.q1, step.v1), *ways)
         if found is None:
             return None
-        x = step.x1
         if len(x) and found.t < step.t1:
             x = (shortened or motion)(found.t)[1][nv:]
         q, v, occurrences, stop = self._locator.act(found, step.t1 - step.t0, self._run.closed)
