@@ -108,3 +108,48 @@ def test_motors_and_what_they_cannot_cause(wild):
     assert (family.actuation, family.lacking, family.null_space.shape[1]) == ("underactuated", 2, 0)
     report = kt.closed_loops.mobility(model, q, actuated=motors)
     assert (report.mobility, report.rank, report.uncontrolled, report.internal_forces) == (18, 26, 8, 0)
+
+
+def test_hybrid_dynamics_find_the_springs_and_the_pelvis(wild):
+    """From the accelerations of the motors alone: the others are the same, and the torques have the same effect."""
+    model, q, v, tau, a = wild
+    passive = [name for name in model.joint_names if not name.endswith(("-ip", "-op"))]
+    known = np.zeros(model.nv)
+    for name in set(model.joint_names) - set(passive):
+        known[model.v_index(name)] = a[model.v_index(name)]
+    found, torques = kt.hybrid_dynamics(model, q, v, tau, known, forward=passive)
+    G = kt.closed_loops.null_space(model, q)
+    assert found == pytest.approx(a, abs=1e-9 * np.abs(a).max())
+    np.testing.assert_allclose(G.T @ torques, G.T @ tau, atol=1e-9 * np.abs(G.T @ kt.rnea(model, q, v, a)).max())
+
+
+@pytest.fixture(scope="module")
+def at_rest(hanging):
+    """The robot with its stops after five minutes, and the position in which it hangs: yaw is damped for long."""
+    run = kt.simulate(hanging, duration=300.0, dt=2e-3, record=kt.Record(every=1000))
+    assert np.abs(run.v[-1]).max() < 1e-5
+    return run.model, run.q[-1]
+
+
+@pytest.mark.sweep
+def test_small_motions_about_its_equilibrium(at_rest):
+    """Linearized: stable, and as the run moves after a push."""
+    model, q = at_rest
+    motors = [name for name in model.joint_names if name.endswith("-ip")]
+    found = kt.closed_loops.linearize(model, q, actuated=motors)
+    assert found.A.shape == (24, 24) and found.B.shape == (24, 10)
+    assert np.abs(found.tau).max() < 1e-3 and np.linalg.eigvals(found.A).real.max() < 0.0
+    push, n = 1e-5 * np.random.default_rng(1).standard_normal(12), model.ny
+    run = kt.simulate(model, q, found.G @ push, duration=0.1, dt=2.5e-4, controller=lambda t, q, v: found.tau)
+    step = sum_of_powers(found.A * 0.1)
+    y = [model.velocity_labels.index(name) for name in found.states]
+    assert run.v[-1][y] == pytest.approx((step @ np.concatenate([np.zeros(n), push]))[n:], abs=1e-10)
+
+
+def sum_of_powers(A):
+    """exp(A), by squaring."""
+    term = total = np.eye(len(A))
+    for k in range(1, 14):
+        term = term @ (A / 1024.0) / k
+        total = total + term
+    return np.linalg.matrix_power(total, 1024)

@@ -75,6 +75,15 @@ def test_random_mechanisms_pass(seed):
     assert sum(row.verdict == "ok" for row in rows) > 10
 
 
+def test_mechanisms_are_verified_inside_their_limits():
+    """A four-bar with a narrow range, in which no random position closes: all is compared all the same."""
+    model = kt.models.four_bar()
+    q = model.keyframe("initial")[0]
+    rows = found(model.replace(lower=q - 0.05, upper=q + 0.05), 2)
+    assert all(row.verdict in ("ok", "left out") for row in rows), [str(row) for row in rows if row.verdict == "off"]
+    assert sum(row.verdict == "ok" for row in rows) > 10
+
+
 @pytest.mark.sweep
 def test_cassie_passes():
     """Six loops, gears and couplings; rows that follow from others but for the decimals of the file are no finding."""

@@ -13,10 +13,12 @@ import numpy as np
 
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.algorithms.constraint_rows import CONSTRAINT_BIAS, CONSTRAINT_ERROR, CONSTRAINT_JACOBIAN
+from kinetree.algorithms.domain import LIMITS
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.function import compile
 from kinetree.constraints import LoopJoint
 from kinetree.errors import ConstraintError
+from kinetree.model.closing import closed_position
 from kinetree.state_kinematics import Kinematics
 from kinetree.textbook.loop_elimination import eliminated
 from kinetree.textbook.loop_joints import loop_position
@@ -64,8 +66,11 @@ def _closed_states(s) -> list:
     starts = [model.neutral(), *(model.keyframe(name)[0] for name in model.keyframes)]
     for trial in range(TRIES * s.n):
         start = _moved(s, starts[-1 - trial % len(starts)], SPREAD * rng.standard_normal(model.nv))
-        q = _closed_position(s, start, _differences if trial % 3 == 2 else _stated)
-        if q is not None:
+        slope = _differences if trial % 3 == 2 else _stated
+        q = _closed_position(s, start, slope)
+        if _is_outside(model, start if q is None else q):
+            q = _closed_position(s, _inside(model, start), slope)
+        if q is not None and not _is_outside(model, q):
             G, v = _stated(s, q), rng.standard_normal(model.nv)
             for _ in range(2):
                 v = v - np.linalg.pinv(G, rcond=RANK) @ (G @ v)
@@ -73,6 +78,19 @@ def _closed_states(s) -> list:
         if len(found) == s.n:
             break
     return found
+
+
+def _is_outside(model, q) -> bool:
+    """Whether a joint is beyond a limit that has no stop, where forces are not defined."""
+    return any(LIMITS.violations(model, {"q": q.tolist()}))
+
+
+def _inside(model, q):
+    """A closed position inside limits near a start, or the start."""
+    try:
+        return closed_position(model, q)
+    except ConstraintError:
+        return q
 
 
 def _stated(s, q):
