@@ -38,8 +38,8 @@ raw XML. Numbers are the largest relative errors over {STATES} random states wit
   centrifugal); **a**: the accelerations of forward dynamics (`aba`) under the forces that give each joint an
   acceleration of order one. All three concern the bare tree with armature. In MJCF also **springs**: the joint forces
   of springs and dampers (`passive_joint_forces`), and **complete**: `forward_dynamics` with them, against `qacc`
-  without contacts, constraints, limits, dry friction and actuators; empty where the model holds loops, equalities or
-  tendons with forces, which `forward_dynamics` refuses, so that only the bare tree is compared.
+  without contacts, constraints, limits, dry friction and actuators; empty where the model holds tendons with forces,
+  so that only the bare tree is compared.
 * Coordinates are scaled so that M has a unit diagonal; errors are relative to the largest entry. A finger counts as
   much as a hip, and units do not matter.
 * An error is accepted up to {TOLERANCE:.0e}. Where M is ill-conditioned no two engines agree on accelerations; then

@@ -318,6 +318,32 @@ def test_a_domain_that_random_positions_leave():
         kt.assemble(case.model, q, "crank")
 
 
+def test_functions_without_values_are_named():
+    """Nowhere about the neutral position: an error with the repair; a start outside of the domain is one, too."""
+    root = kt.models.double_pendulum().with_constraints(
+        ExplicitConstraint(lambda y: sqrt(y - 40.0), "elbow", "shoulder")
+    )
+    with pytest.raises(ConstraintError, match="explicit constraint of 'elbow', 'shoulder' has no finite .* keyframe"):
+        root.independent_rows()
+    near = kt.models.double_pendulum().with_constraints(
+        ExplicitConstraint(lambda y: sqrt(y - 1.0), "elbow", "shoulder")
+    )
+    assert kt.assemble(near, [2.0, 0.0], "shoulder")[1] == pytest.approx(1.0)
+    with pytest.raises(kt.errors.AssemblyError, match="explicit constraint"):
+        kt.assemble(near, [0.5, 0.0], "shoulder")
+
+
+def test_gamma_chooses_the_branch_and_verification_covers_it():
+    """One assembly branch instead of two; bodies in maximal coordinates give the same accelerations."""
+    case = cases()["four bar"]
+    assert len(kt.closed_loops.branches(case.implicit, driver={"crank": 1.0})) == 2
+    (q,) = kt.closed_loops.branches(case.model, driver={"crank": 1.0})
+    assert q == pytest.approx([1.0, *crank_rocker(1.0, 3.0, 1.0, 3.0, 2.5)], abs=1e-12)
+    assert kt.verify(case.model, states=2, fast=True).ok
+    report = kt.closed_loops.mobility(case.model, case.q, actuated=["crank"])
+    assert (report.rows, report.rank, report.mobility, report.redundancy) == (2, 2, 1, 0)
+
+
 def test_it_is_data():
     """Equal functions are told apart by identity, renamed joints follow, functions at module level can be pickled."""
     case = cases()["four bar"]

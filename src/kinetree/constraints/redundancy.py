@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.constraints.contradictions import cannot_close, least_errors
+from kinetree.errors import ConstraintError
 from kinetree.state_kinematics import Kinematics
 
 SAMPLES, NEWTON, ENOUGH = 24, 60, 20  # positions; iterations at most, and if some positions are closed
@@ -280,11 +281,22 @@ def closed_positions(model, rng, count: int = SAMPLES) -> Samples:
                      for new, old in zip(found, (q, phi, G), strict=True))  # fmt: skip
     for rows, columns in groups:
         gaps = np.nan_to_num(np.abs(phi[:, rows]).max(axis=1), nan=np.inf)
+        if not np.isfinite(gaps).any():
+            raise _nowhere_finite(model, equalities, {numbers[n] for n in rows[~np.isfinite(phi[:, rows]).any(axis=0)]})
         best = np.flatnonzero(gaps <= max(CLOSED, 10.0 * gaps.min()))
         at = _positions(model, set(columns.tolist()))
         q[:, at] = q[:, at][best[np.arange(count) % len(best)]]
     phi, G, _ = _equations(model, constraints, q)
     return Samples(q, phi, G, coordinates, numbers, groups)
+
+
+def _nowhere_finite(model, equalities, numbers) -> ConstraintError:
+    """The error for laws whose functions have no value at any of the positions."""
+    bad = [c for c, of in equalities if not numbers.isdisjoint(of)] or [c for c, _ in equalities]
+    return ConstraintError(
+        f"model {model.name!r}: the {bad[0]} has no finite value at any position tried about the neutral one and the "
+        "keyframes; is its function defined there? Give the model a keyframe inside the domain of the function"
+    )
 
 
 def _closed(model, constraints, groups, q, phi, G):
