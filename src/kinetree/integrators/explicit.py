@@ -76,7 +76,11 @@ def _end(chart: Chart, model, q, w, h, x, a):
 @once
 def step_spec(tableau: Tableau, chart: Chart, name: str) -> Spec:
     """The whole step under constant forces as a function that can be compiled."""
-    return whole_step(f"{name}_step", partial(runge_kutta_step, tableau, chart))
+
+    def step(model, q, v, tau, dt, f_ext=None, u=None):
+        return runge_kutta_step(tableau, chart, model, q, v, tau, dt, f_ext, u)
+
+    return whole_step(f"{name}_step", step)
 
 
 @once
