@@ -77,7 +77,7 @@ def with_forces(loops: Sequence[LoopJoint], forces: Sequence[ForceElement]):
 
 def without_bare_limits(model):
     """The model without the limits of loop joints that have no stop: random states of others may be beyond them."""
-    bare = [id(loop) for _, loop in model.loop_joints() if loop.has_limits and not loop.has_stop]
+    bare = [id(loop) for name, loop in model.loop_joints() if loop.has_limits and not model.loop_has_stop(name)]
     if not bare:
         return model
     none = {"lower": -math.inf, "upper": math.inf}

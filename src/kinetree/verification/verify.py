@@ -9,6 +9,7 @@ from kinetree.arguments import a_model, a_seed, a_truth_value, a_whole_number, c
 from kinetree.errors import ModelError
 from kinetree.model.planar import refuse_planar
 from kinetree.verification import (
+    bounded_checks,
     data_checks,
     derivative_methods,
     engines,
@@ -19,6 +20,7 @@ from kinetree.verification import (
     loop_derivative_checks,
     methods,
     source,
+    time_checks,
     variants,
 )
 from kinetree.verification.check import Check
@@ -31,8 +33,8 @@ def all_checks() -> list[Check]:
     """Every line of the table, in its order."""
     return [
         *source.CHECKS, *data_checks.CHECKS, *joint_identities.CHECKS, *methods.checks(), *identities.CHECKS,
-        *force_checks.CHECKS, *loop_checks.checks(), *derivative_methods.CHECKS,
-        *loop_derivative_checks.CHECKS, *variants.CHECKS, *engines.CHECKS,
+        *force_checks.CHECKS, *loop_checks.checks(), *bounded_checks.CHECKS, *time_checks.CHECKS,
+        *derivative_methods.CHECKS, *loop_derivative_checks.CHECKS, *variants.CHECKS, *engines.CHECKS,
     ]  # fmt: skip
 
 
