@@ -36,7 +36,8 @@ PLACES = {
         "LoadTracking": "control.decoupled", "OperationalSpace": "control.operational_space",
         "OperationalSpaceTerms": "control.operational_space", "PDGravityCompensation": "control.joint_control",
         "Sampled": "control.digital", "Sum": "control.digital", "TwoArms": "control.two_arms",
-        "inverse_kinematics": "control.pose_search", "load_difference": "control.decoupled",
+        "grasp_wrenches": "control.grasp", "inverse_kinematics": "control.pose_search",
+        "load_difference": "control.decoupled",
         "load_position": "control.decoupled", "lqr": "control.linear_quadratic",
         "operational_space_terms": "control.operational_space",
     },
@@ -91,8 +92,8 @@ PLACES = {
     "kinetree.viz": {
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
         "plot_comparison": "viz.run_plots", "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",
-        "plot_path": "viz.run_plots", "plot_phase": "viz.run_plots", "plot_power": "viz.run_plots",
-        "plot_trajectory": "viz.plots",
+        "plot_mechanism": "viz.mechanism", "plot_path": "viz.run_plots", "plot_phase": "viz.run_plots",
+        "plot_power": "viz.run_plots", "plot_trajectory": "viz.plots",
     },
 }  # fmt: skip
 """For each namespace its names and the modules that define them."""

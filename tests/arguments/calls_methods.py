@@ -35,6 +35,7 @@ INNER = {
     "compiler.Function.interpret": "of arrays that were looked at",
     "Model.after": "over any scalar, in the bodies of algorithms",
     "Model.at": "over any scalar, in the bodies of algorithms",
+    "Model.check_held": "of callers by name, in the bodies of algorithms",
     "Model.constrained_velocities": "of states that the model draws",
     "Model.is_loop": "of any object, which is a loop joint's name or not",
     "Model.loop_joint": "of names among those of loop_joints, in the bodies of algorithms",

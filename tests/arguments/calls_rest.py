@@ -119,6 +119,7 @@ def drawn() -> dict:
     return {
         "viz.joint_kinds": (viz.joint_kinds, {}),
         "viz.plot_joint": (viz.plot_joint, whole_call(viz.plot_joint, joint="revolute")),
+        "viz.plot_mechanism": (viz.plot_mechanism, whole_call(viz.plot_mechanism, model=m, q=[0.1, 0.2])),
         "viz.joint_gallery": (viz.joint_gallery, whole_call(viz.joint_gallery, joints={"a": m.joints[1]})),
         "viz.plot_trajectory": (viz.plot_trajectory, whole_call(viz.plot_trajectory, trajectory=run)),
         "viz.plot_phase": (viz.plot_phase, whole_call(viz.plot_phase, **both)),

@@ -29,6 +29,7 @@ def table(folder: pathlib.Path) -> dict:
             kt.control.TwoArms,
             dict(model=model, pseudovelocities="ball_joint", center="object_1.center", joints=None, q=q),
         ),
+        "control.grasp_wrenches": (kt.control.grasp_wrenches, torque | dict(arms=arms, bodies=(held, held))),
         "control.load_position": (kt.control.load_position, dict(arms=arms, q=q)),
         "control.load_difference": (kt.control.load_difference, dict(position=position, target=position)),
         "control.LoadTracking": (kt.control.LoadTracking, tracking),

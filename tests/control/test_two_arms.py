@@ -136,6 +136,47 @@ def test_accelerations_and_forces_are_those_of_the_loop_joint(choice, other):
             assert np.allclose(rate, difference, rtol=0, atol=1e-7 * (1 + np.abs(difference).max()))
 
 
+@pytest.mark.parametrize("other", ["ur5", "panda"])
+def test_wrenches_of_the_hands_are_those_of_joints_between_hand_and_object(other):
+    """The bodies of the object on joints that stand still, under the ball's force: `joint_wrenches` there."""
+    arms = two_arms(other=other)
+    parts = PARTS[0], PARTS[1] if other == "ur5" else replace(PARTS[1], grasp="panda_hand")
+    q, v, _, rng = closed(arms, 5)
+    tau = 20.0 * rng.standard_normal(len(q))
+    found = kt.control.grasp_wrenches(arms, parts, q, v, tau)
+    robots = ur5(), (ur5() if other == "ur5" else panda())
+    both = kt.surgery.attach(*robots, placement=((0.9, 0.0, 0.0), (0.0, 0.0, np.pi)), prefix="second_", at="world")
+    b = kt.ModelBuilder.of(both)
+    for n, part in enumerate(parts):
+        frame = both.frame("second_" * n + part.grasp)
+        b.add_body(
+            f"part{n}", both.body_names[frame.body], kt.joints.Revolute(), joint_name=f"wrist{n}", placement=frame.X_FB,
+            mass=part.mass, com=part.com, inertia=part.inertia,
+        )  # fmt: skip
+    model = b.build()
+    place = np.concatenate([np.arange(model.nv)[model.v_index(name)] for name in arms.model.joint_names])
+    states = np.zeros((3, model.nv))
+    states[:, place] = q, v, arms.accelerations(q, v, tau)
+    force, ball = arms.contact_force(q, v, tau), arms.poses(q)["object_2.ball"].p_WF
+    pushed = {f"part{n}": s * np.concatenate((np.cross(ball, force), force)) for n, s in enumerate((-1.0, 1.0))}
+    F = kt.dynamics.joint_wrenches(model, *states, pushed, reference="local_world_aligned")
+    for n, wrench in enumerate(found):
+        expected = F[model.body_names.index(f"part{n}")]
+        assert np.allclose(wrench, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+def test_both_choices_describe_one_motion():
+    """nu of one choice from the other by lambda = [1, -r x; 0, 1], eq. C.13-C.15, whose determinant is 1."""
+    arms, other = two_arms("center_of_mass"), two_arms("ball_joint")
+    q, v, *_ = closed(arms, 1)
+    x, y = arms.terms(q, v), other.terms(q, v)
+    step = y.B @ x.Sigma
+    r = arms.poses(q)["object_1.ball"].p_WF - arms.poses(q)["object_1.center"].p_WF
+    expected = np.eye(9)
+    expected[3:6, 6:] = -np.cross(np.eye(3), r)
+    assert np.allclose(step, expected, rtol=0, atol=1e-10) and abs(np.linalg.det(step) - 1.0) < 1e-10
+
+
 def test_torques_are_a_family_of_three_forces():
     """Every contact force gives torques of the same motion; without one the (weighted) sum of squares is least."""
     arms = two_arms()

@@ -25,6 +25,27 @@ def body():
     return kt.simulate(rigid_body((1, 2, 2.5)), v0=[1, 0, 0, 0, 0, 1], duration=0.05)
 
 
+def test_lines_of_a_mechanism_are_its_links():
+    """A four-bar: three lines as long as its links, which end at the pivots; both ends of the closure at one place."""
+    model = kt.models.four_bar()
+    q, _ = model.keyframe("initial")
+    axes = kt.viz.plot_mechanism(model).get_axes()[0]
+    lines = [np.array(line.get_data_3d()).T for line in axes.get_lines()]
+    links, (joints, marks) = lines[:-2], lines[-2:]
+    ends = {name: kt.pose(model, q, frame=name)[1] for name in ("crank", "coupler", "rocker", "coupler_tip")}
+    expected = {("crank", "coupler"), ("coupler", "coupler_tip"), ("rocker", "coupler_tip")}
+    lengths = sorted(np.linalg.norm(ends[a] - ends[b]) for a, b in expected)
+    found = np.unique(np.round([np.linalg.norm(x[1] - x[0]) for x in links], 9))
+    assert np.allclose(found, lengths)
+    assert len(joints) == 3 and np.allclose(marks, ends["coupler_tip"], atol=1e-9)
+    several = kt.viz.plot_mechanism(model, np.stack((q, q))).get_axes()[0].get_lines()
+    assert len(several) == 2 * len(lines) and several[0].get_alpha() < several[-1].get_alpha() == 1.0
+    with pytest.raises(KinetreeError, match=r"positions of shape \(3,\) or \(N, 3\)"):
+        kt.viz.plot_mechanism(model, [0.0, 1.0])
+    with pytest.raises(KinetreeError, match="not its planar form"):
+        kt.viz.plot_mechanism(kt.models.double_pendulum().planar())
+
+
 def limits_of(axes) -> list[float]:
     return sorted(float(np.ravel(line.get_ydata())[0]) for line in axes.get_lines() if line.get_gid() == "limit")
 

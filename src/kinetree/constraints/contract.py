@@ -180,7 +180,7 @@ class Constraint:
         """
         unit, repair = {
             "q": (self.unit(n), "kt.assemble(model, q) finds positions that obey all constraints"),
-            "v": (self.rate_unit(n), "kt.closed_loops.project_velocity(model, q, v) gives velocities that do"),
+            "v": (self.rate_unit(n, "/s"), "kt.closed_loops.project_velocity(model, q, v) gives velocities that do"),
         }[at]
         return ConstraintError(
             f"{at} breaks the {self} by {abs(residual):.3g} {unit} (row {n}), expected 0 within 1e-6; {repair}",
@@ -192,7 +192,7 @@ class Constraint:
         """The unit of the residual of row n, for messages."""
         return "m or rad"
 
-    def rate_unit(self, n: int, per: str = "/s") -> str:
+    def rate_unit(self, n: int, per: str) -> str:
         """The unit of the velocity of row n, for messages; of its acceleration per "/s^2"."""
         return " or ".join(unit + per for unit in self.unit(n).split(" or "))
 

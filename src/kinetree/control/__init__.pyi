@@ -28,6 +28,7 @@ from kinetree.control.joint_control import PDGravityCompensation as PDGravityCom
 from kinetree.control.digital import Sampled as Sampled
 from kinetree.control.digital import Sum as Sum
 from kinetree.control.two_arms import TwoArms as TwoArms
+from kinetree.control.grasp import grasp_wrenches as grasp_wrenches
 from kinetree.control.pose_search import inverse_kinematics as inverse_kinematics
 from kinetree.control.decoupled import load_difference as load_difference
 from kinetree.control.decoupled import load_position as load_position
@@ -58,6 +59,7 @@ __all__ = [
     "TwoArms",
     "cartesian_impedance",
     "computed_torque",
+    "grasp_wrenches",
     "inverse_kinematics",
     "inverse_task_inertia",
     "joint_impedance",

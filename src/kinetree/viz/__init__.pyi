@@ -13,6 +13,7 @@ from kinetree.viz.joint_table import joint_kinds as joint_kinds
 from kinetree.viz.run_plots import plot_comparison as plot_comparison
 from kinetree.viz.run_plots import plot_energy_balance as plot_energy_balance
 from kinetree.viz.joints import plot_joint as plot_joint
+from kinetree.viz.mechanism import plot_mechanism as plot_mechanism
 from kinetree.viz.run_plots import plot_path as plot_path
 from kinetree.viz.run_plots import plot_phase as plot_phase
 from kinetree.viz.run_plots import plot_power as plot_power
@@ -25,6 +26,7 @@ __all__ = [
     "plot_comparison",
     "plot_energy_balance",
     "plot_joint",
+    "plot_mechanism",
     "plot_path",
     "plot_phase",
     "plot_power",
