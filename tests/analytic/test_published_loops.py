@@ -86,6 +86,13 @@ def test_a02_passes_singular_positions():
     assert np.ptp(run.energy) < 1e-9 and gap(model, run.q[::500]) < 1e-12
 
 
+def test_a02_passes_singular_positions_with_adaptive_steps():
+    """As above, by dop853 at its default tolerances of 1e-10, of which ten passages leave 1e-7."""
+    run = kt.simulate(kt.models.four_bar_chain(2), duration=10.0, dt=0.1, integrator="adaptive")
+    assert run.q[-1, 0] == pytest.approx(31.750597186982, abs=1e-7)
+    assert run.v[-1, 0] == pytest.approx(1.506642180829, abs=1e-6) and gap(run.model, run.q) < 1e-12
+
+
 @pytest.mark.parametrize(("n", "closure"), [(1, "planar"), (3, "revolute"), (4, "sphere_in_cylinder")])
 def test_a02_chains_are_pendulums(n, closure):
     """phi'' = g ((n + 1) / 2 + n) / ((n + 1) / 3 + n) sin(phi), by SciPy; through the horizontal twice."""

@@ -35,6 +35,8 @@ class AdaptiveSolution:
         Number of evaluations of the dynamics.
     steps, rejections : int or None
         Steps accepted, and steps repeated with a smaller h; None where the solver does not count.
+    passages : Passages or None
+        Singular positions on the way, of solvers that go through them.
     """
 
     q: np.ndarray
@@ -42,6 +44,7 @@ class AdaptiveSolution:
     evaluations: int
     steps: int | None = None
     rejections: int | None = None
+    passages: object = None
 
 
 def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> AdaptiveSolution:

@@ -15,6 +15,8 @@ from kinetree.integrators.adaptive import AdaptiveSolution
 from kinetree.integrators.charts import EXACT_TANGENT
 from kinetree.integrators.dense import Interpolant
 from kinetree.integrators.explicit import end_spec, point_spec
+from kinetree.integrators.singular_pairs import PairThroughSingular
+from kinetree.integrators.singular_steps import Passages
 from kinetree.integrators.tableau_dop853 import DOP853
 from kinetree.integrators.tableaus import BS32, DP54, Tableau, weights
 from kinetree.integrators.trials import TrialDynamics
@@ -77,6 +79,11 @@ class EmbeddedRungeKutta:
         self.a = self._acceleration(t, q, v)
         self._error = 1.0
         self._h = min(self._first_step(), end - t)
+
+    def restart(self, t: float, q, v, end: float, longest: float) -> None:
+        """Go on from a state with steps of this length [s]."""
+        self.t, self.q, self.v, self._max_step = t, q, v, longest
+        self.a, self._h, self._error = self._acceleration(t, q, v), min(longest, end - t), 1.0
 
     def step(self, end: float) -> bool:
         """One accepted step, at most to ``end`` [s]; False if the steps have become as short as rounding."""
@@ -182,7 +189,15 @@ def solve_embedded(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
     system, q0, v0, times, tau, f_ext, tick, keep
         As for `Adaptive.solve`.
     """
-    solver = EmbeddedRungeKutta(system, PAIRS[options.method], tau, f_ext, options.rtol, options.atol, options.longest)
+    passages = Passages(system.model)
+
+    def pair(system, rtol, atol):
+        return EmbeddedRungeKutta(system, PAIRS[options.method], tau, f_ext, rtol, atol, options.longest)
+
+    if system.has_loops:
+        solver = PairThroughSingular(pair, system, options.rtol, options.atol, passages)
+    else:
+        solver = pair(system, options.rtol, options.atol)
     end = float(times[-1])
     solver.start(float(times[0]), q0, v0, end)
     Q, V = np.empty((len(times), len(q0))), np.empty((len(times), len(v0)))
@@ -209,4 +224,4 @@ def solve_embedded(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
             row = inside
         if keep is not None:
             keep(solver.t, solver.q, solver.v, False)
-    return AdaptiveSolution(Q[:row], V[:row], solver.evaluations, solver.steps, solver.rejections)
+    return AdaptiveSolution(Q[:row], V[:row], solver.evaluations, solver.steps, solver.rejections, passages)

@@ -77,14 +77,79 @@ class Passage:
         return text
 
 
+class Passages:
+    """The singular positions of a run, in order.
+
+    Parameters
+    ----------
+    model : Model
+    """
+
+    def __init__(self, model) -> None:
+        self._model, self._found = model, []
+
+    def add(self, t, h, distance, q, w) -> None:
+        """Add the state at the beginning of a special step of length h [s]."""
+        v = w[: self._model.nv]
+        if self._found and t <= self._found[-1].last + 2.0 * h:
+            self._found[-1].add(t, distance, q.copy(), v.copy())
+        else:
+            self._found.append(Passage(t, distance, q.copy(), v.copy()))
+
+    def extend(self, later: Passages) -> None:
+        """Add those of a part of the run that follows."""
+        self._found += later._found
+
+    def restart(self, t: float) -> None:
+        """Continue from time t [s]."""
+        self._found = [x for x in self._found if x.first < t]
+
+    def near(self, times) -> np.ndarray:
+        """Which of these times [s] are those of special steps."""
+        found = np.zeros(len(times), bool)
+        for x in self._found:
+            found |= (times >= x.first) & (times <= x.last)
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """A note on each, but not on too many."""
+        found = [x.described(self._model) for x in self._found[:SHOWN]]
+        more = len(self._found) - len(found)
+        return [*found, f"{more} more singular position{'s' * (more > 1)}"] if more else found
+
+
+class Distance:
+    """The distance of states from a singular position: ``distance(t, h, q, w)`` and its change in a step h [s].
+
+    Parameters
+    ----------
+    system : System
+    """
+
+    def __init__(self, system) -> None:
+        self._system, self._around = system, system.function(AROUND, checks=False)
+
+    def __call__(self, t, h, q, w) -> tuple[float, float]:
+        try:
+            around = self._around(q, w, np.array(h), *self._system.end_time(t))
+        except SingularityError:  # of algorithms that are not compiled
+            return 0.0, 0.0
+        now, ahead, behind = (math.sqrt(x) if x > 0.0 else 0.0 for x in around)
+        # At a maximum of the distance its change is that of the angle.
+        turned = math.sqrt(abs(ahead - 2.0 * now + behind) * now)
+        return min(now, ahead), max(abs(ahead - now), abs(now - behind), turned)
+
+
 def regular_or_passing(system, q) -> System:
     """The system, or at a singular position that of steps through it, whose projections are finite there."""
-    try:
-        still = np.zeros(system.model.nw), np.array(0.0)
-        pivot = float(system.function(AROUND, checks=False)(q, *still, *system.end_time(0.0))[0])
-    except SingularityError:  # of algorithms that are not compiled
-        pivot = 0.0
-    return system if pivot > AT_REST**2 else System(system.model.passing(), system.wrenches)
+    distance, _ = Distance(system)(0.0, 0.0, q, np.zeros(system.model.nw))
+    return system if distance > AT_REST else passing(system)
+
+
+def passing(system) -> System:
+    """The system of steps through singular positions."""
+    return System(system.model.passing(), system.wrenches)
 
 
 def sampled_dynamics(system, spec, arguments, singular=None, checks=False):
@@ -111,7 +176,7 @@ def sampled_dynamics(system, spec, arguments, singular=None, checks=False):
     bad |= False if singular is None else singular & finite
     if not bad.any():
         return found
-    function = System(system.model.passing(), system.wrenches).function(spec, checks=False)
+    function = passing(system).function(spec, checks=False)
     again = function(*(np.ascontiguousarray(x[bad]) if len(x.shape) and len(x) == len(q) else x for x in arguments))
     results = [np.array(x) for x in results]
     for x, new in zip(results, again if isinstance(again, tuple) else (again,), strict=True):
@@ -137,15 +202,15 @@ class SingularSteps:
 
     Attributes
     ----------
-    passages : list of Passage
-        Since the beginning, in order.
+    passages : Passages
+        Since the beginning.
     """
 
     def __init__(self, stepper, method, system) -> None:
         self._inner, self._method, self._system = stepper, method, system
         self._step, self._special = stepper.step, None
-        self._around = system.function(AROUND, checks=False)
-        self._now, self._clear, self.passages = self._step, 0, []
+        self._distance = Distance(system)
+        self._now, self._clear, self._next, self.passages = self._step, 0, 0.0, Passages(system.model)
         self._before, self._since, self._chosen = np.zeros(system.model.nv), 1.0, 1
 
     def __getattr__(self, name: str):
@@ -155,26 +220,14 @@ class SingularSteps:
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
-        if not self._clear:
+        if not self._clear or abs(t - self._next) > 0.5 * h:  # the latter after a restart
             self._now, self._clear = self.choose(t, h, q, v)
-        self._clear -= 1
+        self._clear, self._next = self._clear - 1, t + h
         return self._now(t, h, q, v, tau, f_ext)
-
-    def restart(self, t: float) -> None:
-        """Continue from another state, at time t [s]."""
-        self._clear, self._chosen = 0, 1
-        self.passages = [x for x in self.passages if x.first < t]
 
     def choose(self, t, h, q, v) -> tuple[Callable, int]:
         """The step to take from a state, as `step`, and how many steps until the next choice."""
-        try:
-            around = self._around(q, v, np.array(h), *self._system.end_time(t))
-        except SingularityError:  # of algorithms that are not compiled
-            around = 0.0, 0.0, 0.0
-        now, ahead, behind = (math.sqrt(x) if x > 0.0 else 0.0 for x in around)
-        # At a maximum of the distance its change is that of the angle.
-        turned = math.sqrt(abs(ahead - 2.0 * now + behind) * now)
-        distance, change = min(now, ahead), max(abs(ahead - now), abs(now - behind), turned)
+        distance, change = self._distance(t, h, q, v)
         speeds = v[: self._system.model.nv]
         acceleration = float(np.abs(speeds - self._before).max()) / self._since
         if distance > STEPS * change and distance > AT_REST:
@@ -187,37 +240,15 @@ class SingularSteps:
         self._before, self._since, self._chosen = speeds.copy(), h, 1
         if not np.isfinite(v).all():
             return self._step, 1
-        self._note(t, h, distance, q, speeds)
+        self.passages.add(t, h, distance, q, v)
         return self._singular_step, 1
 
     def _singular_step(self, t, h, q, v, tau, f_ext):
         """A step next to a singular position, in parts."""
         if self._special is None:
-            model = self._system.model.passing()
-            self._special = self._method(System(model, self._system.wrenches)).step
+            self._special = self._method(passing(self._system)).step
         fastest = float(np.abs(v[: self._system.model.nv]).max())
         parts = min(MOST, max(1, math.ceil(min(h * fastest / TURN, MOST))))
         for n in range(parts):
             q, v = self._special(t + n * h / parts, h / parts, q, v, tau, f_ext)
         return q, v
-
-    @property
-    def notes(self) -> list[str]:
-        """Notes on the passages."""
-        found = [x.described(self._system.model) for x in self.passages[:SHOWN]]
-        more = len(self.passages) - len(found)
-        return [*found, f"{more} more singular position{'s' * (more > 1)}"] if more else found
-
-    def near(self, times) -> np.ndarray:
-        """Which of these times [s] are those of steps next to singular positions."""
-        found = np.zeros(len(times), bool)
-        for x in self.passages:
-            found |= (times >= x.first) & (times <= x.last)
-        return found
-
-    def _note(self, t, h, distance, q, v) -> None:
-        """Add the step to a passage."""
-        if self.passages and t <= self.passages[-1].last + 2.0 * h:
-            self.passages[-1].add(t, distance, q.copy(), v.copy())
-        else:
-            self.passages.append(Passage(t, distance, q.copy(), v.copy()))

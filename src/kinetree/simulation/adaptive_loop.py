@@ -46,12 +46,14 @@ class AdaptiveLoop:
     method : Adaptive
     counts : dict
         Evaluations, steps and rejections are added there.
+    passages : Passages
+        Singular positions are added there.
     """
 
-    def __init__(self, system, state, inputs, components, monitor, record, every, method, counts) -> None:
+    def __init__(self, system, state, inputs, components, monitor, record, every, method, counts, passages) -> None:
         self._system, self._run_state, self._inputs, self._components = system, state, inputs, components
         self._monitor, self._record, self._every = monitor, record, every
-        self._method, self._counts = method, counts
+        self._method, self._counts, self._passages = method, counts, passages
 
     def advance(self, end: float, tick) -> bool:
         """Advance to a time [s]; whether a state reset ended the run before.
@@ -84,6 +86,8 @@ class AdaptiveLoop:
             self._counts["evaluations"] += solution.evaluations
             self._counts["steps"] += solution.steps or 0
             self._counts["rejections"] += solution.rejections or 0
+            if solution.passages is not None:
+                self._passages.extend(solution.passages)
             is_over = self._take(times, solution, 0 if recorded else 1)
         return is_over
 

@@ -128,8 +128,8 @@ def simulate(
     its tolerances, by tiny steps. Use "semi_implicit", a smaller dt, or ``kt.integrators.Adaptive("LSODA")`` or
     "Radau"; the trajectory's notes mention it when it applies.
 
-    Loops at singular positions, such as a flat four-bar: explicit methods and "semi_implicit" go through on the branch
-    of the velocity, see `kinetree.algorithms.singular_positions`; the notes have the time and the loop.
+    Loops at singular positions, such as a flat four-bar: explicit methods, "adaptive" and "semi_implicit" go through on
+    the branch of the velocity, see `kinetree.algorithms.singular_positions`; the notes have the time and the loop.
 
     The time begins at 0, also for joints that depend on it. `Simulation` is the same run as an object, step by step.
 

@@ -15,7 +15,7 @@ from kinetree.control.digital import composed
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrators.closure import a_closure
 from kinetree.integrators.methods import Adaptive, described, is_built_in
-from kinetree.integrators.singular_steps import SingularSteps, passes_singular, sampled_dynamics
+from kinetree.integrators.singular_steps import Passages, SingularSteps, passes_singular, sampled_dynamics
 from kinetree.integrators.system import System, dynamics_time, internal_arguments
 from kinetree.integrators.system import time_argument as model_time
 from kinetree.integrators.trials import RUNAWAY
@@ -114,7 +114,7 @@ class Simulation:
         self._inputs = BoundInputs(made.model, composed(controller), inputs or Inputs(), made.components)
         self._inputs.check_delays(None if self._is_adaptive else dt)
         self.system = System(made.model, True) if self._inputs.has_wrenches else made.system
-        self._singular = None
+        self._singular = Passages(made.model)
         self.system.drives = tuple(x for x in made.components.all if hasattr(x, "add_rate"))
         self._stepper = self._step_function()
         self.integrator = described(made.method)
@@ -143,7 +143,8 @@ class Simulation:
             return None
         stepper = self._method(self.system)
         if self.system.has_loops and passes_singular(self._method):
-            stepper = self._singular = SingularSteps(stepper, self._method, self.system)
+            stepper = SingularSteps(stepper, self._method, self.system)
+            self._singular = stepper.passages
         stepper = self._components.wrap(stepper, self.system)
         is_foreign = not is_built_in(self._method) or any(not getattr(x, "is_built_in", False) for x in wrapping)
         if not is_foreign:
@@ -311,7 +312,7 @@ class Simulation:
         try:
             loop = AdaptiveLoop(
                 self.system, self._run_state, self._inputs, self._components, self._monitor, self._record, self._every,
-                self._method, self.counts,
+                self._method, self.counts, self._singular,
             )  # fmt: skip
             self.is_over = loop.advance(end, bar.tick)
         except KinetreeError as error:
@@ -445,8 +446,7 @@ class Simulation:
             self._stepper.set_state(snapshot.stepper)
         self._components.set_state(snapshot.components)
         self._monitor.impulses = list(snapshot.impulses)
-        if self._singular is not None:
-            self._singular.restart(state.time)
+        self._singular.restart(state.time)
         self._record.set_state(snapshot.record)
 
     def _settings(self) -> dict:
@@ -499,7 +499,7 @@ class Simulation:
         if self._plan.constraints is not None:
             acting = TAU + self._plan.constraints.reactions(system, T, Q, V, TAU, forces)
         # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
-        given, near = (Q, V, acting, *forces), self._singular and self._singular.near(T)
+        given, near = (Q, V, acting, *forces), self._singular.near(T)
         checks = checks and self._plan.constraints is None
         return Trajectory(
             time=T,
@@ -514,7 +514,7 @@ class Simulation:
             dt=state.dt,
             steps=state.count if self._stepper is not None else None,
             wall_time=self.wall_time,
-            notes=(*self.notes, *(self._singular.notes if self._singular else ())),
+            notes=(*self.notes, *self._singular.notes),
             events=self.events,
             model=self.model,
             metadata=self._metadata(T, wrenches, ended),
