@@ -215,7 +215,8 @@ def solve_embedded(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
             last = inside - exact
             if last > row:
                 between = times[row:last]
-                Q[row:last], V[row:last] = system.closed(*reparameterized(*solver.interpolant()(between)), between)
+                states = reparameterized(*solver.interpolant()(between))
+                Q[row:last], V[row:last] = solver.system.closed(*states, between)
             if exact:
                 Q[last], V[last] = solver.q, solver.v
             if keep is not None:
