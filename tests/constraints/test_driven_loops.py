@@ -106,6 +106,16 @@ def test_implicit_and_adaptive_methods_follow_the_motion(method):
     assert force[10:] == pytest.approx(same[10:], abs=2e-3 if rough else 1e-9)
 
 
+@pytest.mark.parametrize("integrator", ["auto", "adaptive"])
+def test_springs_of_mechanisms_whose_motion_is_all_prescribed(integrator):
+    """Nothing vibrates, so no spring bounds the steps; the drive works against the spring."""
+    spring = kt.forces.PointSpring("soft", "world", "coupler_tip", 1e6, 0.5, 0.0)
+    run = kt.simulate(driven().with_forces(spring), duration=0.2, dt=0.01, integrator=integrator)
+    assert run.q[-1] == pytest.approx(angles(1.0 + 0.2 * SPEED), abs=1e-12)
+    energy = run.energy_balance.energy
+    assert run.energy_balance.work("prescribed motions") == pytest.approx(energy[-1] - energy[0], rel=1e-4)
+
+
 def test_a_start_off_the_motion_is_refused_or_assembled():
     """The drive moves the crank to its start: given positions are open then, chosen ones are closed again."""
     with pytest.raises(kt.errors.ConstraintError, match="q breaks the loop joint 'closure'"):

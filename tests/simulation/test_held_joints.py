@@ -165,7 +165,8 @@ def test_locked_under_runge_kutta():
     assert np.abs(run.energy_balance.remainder).max() < 1e-4
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint", "adaptive", kt.integrators.Adaptive("Radau")])
+@pytest.mark.parametrize("integrator", ["rk4", "cg3", "implicit_midpoint", "adaptive",
+                                        kt.integrators.Adaptive("Radau")])  # fmt: skip
 def test_couplings_to_prescribed_joints_and_planar_models(integrator):
     """A finger whose master is prescribed: its follower is prescribed, too, at the ratio; the drive gives both
     shares. In the plane as in space."""

@@ -58,7 +58,7 @@ def _stage_spec(stages: int) -> Spec:
     def stage(model, q, W, row, w, tau, h, f_ext=None, u=None):
         return step_accelerations(model, _flown(model, q, row, W, h), w, tau, f_ext, u)
 
-    inputs = f"q[nq] W[{stages},nw] row[{stages}] w[nw] tau[nv] h"
+    inputs = f"q[nq] W[#{stages},nw] row[#{stages}] w[nw] tau[nv] h"
     return part(f"crouch_grossman_stage_{stages}", stage, inputs, "a[nw]", FORCES)
 
 
@@ -69,7 +69,7 @@ def _end_spec(stages: int) -> Spec:
     def end(model, q, W, row, v_end, h):
         return finished(model, _flown(model, q, row, W, h), v_end)
 
-    inputs = f"q[nq] W[{stages},nw] row[{stages}] v_end[nw] h"
+    inputs = f"q[nq] W[#{stages},nw] row[#{stages}] v_end[nw] h"
     return part(f"crouch_grossman_end_{stages}", end, inputs, END, body_frames="loops")
 
 

@@ -137,7 +137,8 @@ def part(name: str, function: Callable, inputs: str, outputs: str, optional: str
     name : str
     function : callable
     inputs, outputs, optional : str
-        Names of arrays with their shapes, as "q[nq] M[nv,nv] h".
+        Names of arrays with their shapes, as "q[nq] M[nv,nv] h"; sizes of vectors as numbers, which are smaller in
+        planar models, others as "#3".
     **more
         Of `Spec`; by default, the inputs are on the domain of unit quaternions, and constraints may depend on time.
     """
@@ -146,8 +147,11 @@ def part(name: str, function: Callable, inputs: str, outputs: str, optional: str
 
 
 def _shapes(text: str) -> dict[str, tuple]:
-    found = re.findall(r"(\w+)(?:\[([\w,]+)\])?", text)
-    return {name: tuple(int(x) if x.isdigit() else x for x in sizes.split(",") if x) for name, sizes in found}
+    found = re.findall(r"(\w+)(?:\[([\w,#]+)\])?", text)
+    return {
+        name: tuple(int(x) if x.isdigit() else x.removeprefix("#") for x in sizes.split(",") if x)
+        for name, sizes in found
+    }
 
 
 def whole_step(name: str, step: Callable, domains=COMPLETE) -> Spec:

@@ -70,6 +70,8 @@ class Stiffness:
         if not springs and (friction is not None or stops or not damping):  # the choice does not depend on rates
             return cls(friction, stops, 0.0, None, 0.0, None)
         inertias, G, positions = _inertias(model)
+        if not G.shape[2]:  # all motions are prescribed
+            return cls(friction, stops, 0.0, None, 0.0, None)
         if not len(inertias):
             return cls(friction, stops, math.inf, names[0], 0.0, None)
         K, D, contact, pressed = (np.zeros((model.nv, model.nv)) for _ in range(4))
