@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_error, constraint_jacobian
-from kinetree.errors import AssemblyError, ConstraintError
+from kinetree.errors import ArgumentError, AssemblyError, ConstraintError, UnknownNameError
 from kinetree.model.equipment import Equipment
 from tests.constraints.test_loop_steps import angles, four_bar, misfit
 
@@ -105,6 +105,26 @@ def test_what_cannot_close_is_an_error_with_its_gap():
     ))  # fmt: skip
     with pytest.raises(AssemblyError, match="does not close: near the guess the loop joint 'far'.* by 6.5 m"):
         kt.assemble(broken)
+
+
+def test_joints_by_name():
+    """Those that are not named are at the keyframe or at neutral, and their velocities zero."""
+    model = kt.models.four_bar()
+    guess, _ = model.keyframe("initial")
+    guess[0] = 1.1
+    q, v = kt.assemble(model, {"crank": 1.1}, fixed="crank", v={"crank": [2.0]})
+    expected = kt.assemble(model, guess, fixed="crank", v=[2.0, 0.0, 0.0])
+    assert np.array_equal(q, expected.q) and np.array_equal(v, expected.v)
+    delta = kt.models.delta_robot()
+    arms = {"arm1": 0.7, "arm2": 0.6, "arm3": 0.5}
+    q = kt.assemble(delta, arms, fixed=list(arms))
+    assert [q[delta.q_index(name)][0] for name in arms] == list(arms.values())
+    with pytest.raises(UnknownNameError, match="no joint named 'crnk'.*Did you mean 'crank'"):
+        kt.assemble(model, {"crnk": 1.0})
+    with pytest.raises(ArgumentError, match=r"q_guess of joint 'crank' is .*shape \(1,\), not \(2,\)"):
+        kt.assemble(model, {"crank": [1.0, 2.0]})
+    with pytest.raises(ArgumentError, match="expected finite positions"):
+        kt.assemble(model, {"crank": np.nan})
 
 
 def test_wrong_arguments():

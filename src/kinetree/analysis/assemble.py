@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,14 +37,15 @@ def assemble(model, q_guess=None, fixed: str | Sequence[str] = (), *, v=None) ->
     Parameters
     ----------
     model : Model
-    q_guess : (nq,) array or str, optional
-        Where the search begins [rad or m; quaternions unit], or the name of a keyframe; it decides between assembly
-        branches. Default: the keyframe "initial" if there is one, else ``model.neutral()``.
+    q_guess : (nq,) array, mapping or str, optional
+        Where the search begins [rad or m; quaternions unit]: positions, those of some joints by name, or the name of a
+        keyframe; it decides between assembly branches. Default, also for joints that are not named: the keyframe
+        "initial" if there is one, else ``model.neutral()``.
     fixed : str or sequence of str
         Joints that keep the positions of the guess. Locked joints do so, too.
-    v : (nv,) array, optional
+    v : (nv,) array or mapping, optional
         Velocities [rad/s or m/s] to be made consistent: the least change in the metric of the mass matrix; those of
-        fixed joints are kept.
+        fixed joints are kept. Those of some joints by name, the others zero.
 
     Returns
     -------
@@ -77,7 +78,7 @@ def assemble(model, q_guess=None, fixed: str | Sequence[str] = (), *, v=None) ->
     >>> q = assemble(linkage, [1.2, 0.0, 1.5], fixed="crank")
     >>> q.round(6).tolist()
     [1.2, -0.65053, 1.602497]
-    >>> q, v = assemble(linkage, q, fixed="crank", v=[1.0, 0.0, 0.0])
+    >>> q, v = assemble(linkage, q, fixed="crank", v={"crank": 1.0})
     >>> v.round(6).tolist()
     [1.0, -1.150269, 0.278785]
     """
@@ -87,7 +88,9 @@ def assemble(model, q_guess=None, fixed: str | Sequence[str] = (), *, v=None) ->
     q = closed_position(model, guess_of(model, q_guess), fixed)
     if v is None:
         return q
-    v = array("assemble: v", v, "velocities", shape=(model.nv,))
+    if isinstance(v, Mapping):
+        v = _by_joint("v", v, np.zeros(model.nv), model.v_index)
+    v = array("assemble: v", v, "velocities (or those of joints by name)", shape=(model.nv,))
     return AssembledState(q, _consistent(model, q, v, fixed))
 
 
@@ -95,11 +98,25 @@ def guess_of(model, q_guess) -> np.ndarray:
     """The position at which a search begins."""
     if isinstance(q_guess, str):
         return model.keyframe(q_guess)[0]
+    if isinstance(q_guess, Mapping):
+        q_guess = _by_joint("q_guess", q_guess, np.array(usual_position(model)), model.q_index)
     if q_guess is not None:
-        q = array("assemble: q_guess", q_guess, "a position, or the name of a keyframe", shape=(model.nq,))
+        expected = "a position, positions of joints by name, or the name of a keyframe"
+        q = array("assemble: q_guess", q_guess, expected, shape=(model.nq,))
         q = np.array([x for i in model.outward() for x in model.joints[i].normalize(model.q_of(i, q.tolist()))])
-        return q if np.isfinite(q).all() else refuse("assemble: q_guess", q_guess, "quaternions that are not zero")
+        if not np.isfinite(q).all():
+            refuse("assemble: q_guess", q_guess, "finite positions, and quaternions that are not zero")
+        return q
     return usual_position(model)
+
+
+def _by_joint(what: str, given: Mapping, x: np.ndarray, place) -> np.ndarray:
+    """The array with the values of joints that are named."""
+    for joint, value in given.items():
+        slot = place(joint)
+        shape = (slot.stop - slot.start,)
+        x[slot] = array(f"assemble: {what} of joint {joint!r}", np.atleast_1d(value), shape=shape)
+    return x
 
 
 def _consistent(model, q, v, fixed) -> np.ndarray:
