@@ -56,6 +56,16 @@ assert same(closed.G[1, 0], (L2**2 - L1 * L2 * np.cos(y[0])) / d**2)  # u_1 of t
 print("accelerations of the independent joints:", closed.y_ddot.round(3))
 
 # %% [markdown]
+# As a constraint of the model gamma is compiled, and steps are those of y: the others follow, and nothing drifts.
+
+# %%
+follow = kt.constraints.ExplicitConstraint(lambda q1: gamma([q1, 0.0])[1:3], ("joint2", "joint3"), "joint1")
+explicit = excavator.replace(constraints=()).with_constraints(follow)
+assert same(kt.forward_dynamics(explicit, q, v, tau, method="null_space"), closed.a)
+run = kt.simulate(explicit, q, v, duration=0.5, dt=0.01)
+assert same(run.q[-1], gamma(run.q[-1, [0, 3]]))
+
+# %% [markdown]
 # ## Rows and errors (table 8.4, table 8.1)
 #
 # K v is the loop joint's forbidden velocity, delta its error of position. Three of a hinge's five rows follow from
