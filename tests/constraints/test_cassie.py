@@ -26,7 +26,7 @@ def hanging(cassie):
 
 def solved(model):
     """The rows that are solved for, and those that these imply exactly."""
-    return [n for n in range(model.nc) if n not in model.loop_rows().rounding]
+    return [n for n in range(model.nc) if n not in model.loop_rows().inexact]
 
 
 def gaps(model, positions):

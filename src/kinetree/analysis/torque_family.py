@@ -122,7 +122,7 @@ def torque_family(model, q, v, a, *, actuated=None, weights=None, f_ext=None) ->
     needed = public_call("inverse_dynamics")(model, q, v, a, f_ext)
     G = np.array(constraint_jacobian(model, q.tolist()), float).reshape(model.nc, model.nv)
     held = [n for c, numbers in model.constraint_rows() if c.row_kind == "equality" for n in numbers]
-    G = G[np.setdiff1d(np.array(held, int), model.loop_rows().rounding)]
+    G = G[np.setdiff1d(np.array(held, int), list(model.loop_rows().inexact))]
     _, sigma, V = np.linalg.svd(G) if len(G) else (None, np.zeros(0), np.eye(model.nv))
     Z = V[int((sigma > SINGULAR * max(sigma, default=0.0)).sum()) :].T
     # u = w^-1/2 x: the pseudo-inverse has the least x.

@@ -98,7 +98,7 @@ def sampled_rows(model, chosen: Sequence[int] = ()) -> tuple[list[int], np.ndarr
     kept = list(model.loop_rows().coordinates)
     if not kept:
         return columns, np.zeros((1, 0, len(columns)))
-    _, K = kept_equalities(model, eliminated=False)
+    K = kept_equalities(model, model.loop_rows().positions, eliminated=False)
     for k, pairs in maps.items():
         for m, ratio in pairs:
             K[:, :, m] += ratio * K[:, :, k]

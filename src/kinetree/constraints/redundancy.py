@@ -123,13 +123,13 @@ def loop_rows(model) -> LoopRows:
     )
 
 
-def kept_equalities(model, eliminated: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Closed positions (samples, nq), and there the rows (samples, rows, nv) that are kept, eliminated ones or not."""
+def kept_equalities(model, positions, eliminated: bool = True) -> np.ndarray:
+    """The rows (n, rows, nv) that are kept, eliminated ones or not, at positions (n, nq)."""
     choice = model.loop_rows()
     kept = [n for n in choice.kept if eliminated or n in choice.typical]
     equalities, _ = _equalities(model)
-    rows = _equations(model.snapshot(0.0), [c for c, _ in equalities], choice.positions)[1]
-    return choice.positions, rows[:, np.isin([n for _, of in equalities for n in of], kept)]
+    rows = _equations(model.snapshot(0.0), [c for c, _ in equalities], positions)[1]
+    return rows[:, np.isin([n for _, of in equalities for n in of], kept)]
 
 
 def _independent(rows, given):

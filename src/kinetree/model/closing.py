@@ -36,6 +36,8 @@ class Closing:
     ----------
     free : array of int
         Velocity coordinates whose positions are searched.
+    left_out : frozenset of int
+        Numbers of rows that need not hold.
     reach : array
         How far each moves beside the others: motors behind gears as far as moves their joints as others.
     """
@@ -46,7 +48,7 @@ class Closing:
         self._tree, kin = tree, Kinematics(tree, ())
         self.fixed = tuple(fixed)
         held = {k for name in fixed for k in range(*model.v_index(name).indices(model.nv))}
-        self._constraints, self._left_out = [], frozenset()  # constraints with the numbers of their rows
+        self._constraints, self.left_out = [], frozenset()  # constraints with the numbers of their rows
         for c, numbers in model.constraint_rows():
             if c.row_kind == "equality" and self._residual(c, model.neutral()) is None:
                 held |= {k for k, pairs in c.velocity_map(kin).items() if not pairs}
@@ -75,7 +77,7 @@ class Closing:
     def _held(self, c, numbers, values) -> list:
         """Those of a constraint's values that belong to rows of positions, without rows that are left out."""
         levels = zip(values, c.position_level(self.model), numbers, strict=True)
-        return [x for x, held, n in levels if held and n not in self._left_out]
+        return [x for x, held, n in levels if held and n not in self.left_out]
 
     def _beyond(self, kin) -> list[float]:
         """The excess of each loop joint with limits over them; zero inside."""
@@ -180,11 +182,21 @@ class Closing:
             found = self.near(start)
             if n == 0 and self.gap(found) < LOOSE and self._is_weak(found):
                 # Rows from the decimals of a file may contradict the others, or be closed only far from the guess.
-                self._left_out = self.model.loop_rows().inexact
-                found = self.near(start) if self._left_out else found
+                self.left_out = self.model.loop_rows().inexact
+                found = self.near(start) if self.left_out else found
             if self.gap(found) <= HELD:
                 return found
         return None
+
+
+def inside_limits(model, positions) -> np.ndarray:
+    """Closed positions with all joints inside their limits near closed ones, or these where there are none."""
+    if not np.isfinite([model.lower, model.upper]).any():
+        return np.array(positions)
+    closing = Closing(model)
+    closing.left_out = model.loop_rows().inexact
+    found = [q for q in map(closing.near, positions) if closing.gap(q) <= HELD]
+    return np.array(found or positions)
 
 
 def _damped(J, phi, damping: float) -> np.ndarray:

@@ -16,6 +16,7 @@ from kinetree.forces import DryFriction
 from kinetree.integrators.methods import FIXED_STEP, Adaptive, is_built_in
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.trials import STIFF
+from kinetree.model.closing import inside_limits
 
 RESOLVED = 1.0  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary
 STABLE = 1.5  # the same with all stops in contact, which are seldom all, and which no method resolves as they are hit
@@ -247,8 +248,8 @@ def _inertias(model) -> tuple[np.ndarray, np.ndarray, list]:
     a light rod moves with all that it drives.
     """
     if model.loop_rows().positions is not None:
-        positions, rows = kept_equalities(model)
-        G = _allowed(rows)
+        positions = inside_limits(model, model.loop_rows().positions[::2])
+        G = _allowed(kept_equalities(model, positions))
     else:
         rng = np.random.default_rng(0)
         positions = [model.neutral(), *(model.random_q(rng) for _ in range(POSITIONS))]
