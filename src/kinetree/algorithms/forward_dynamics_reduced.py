@@ -15,7 +15,7 @@ from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.constrained import eliminated_multipliers, given_accelerations
 from kinetree.algorithms.couplings import weighted
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIONS
+from kinetree.algorithms.forward_dynamics_multipliers import DECLARED
 from kinetree.algorithms.matrices import apply, dot, minus, plus, reflection
 from kinetree.algorithms.null_space import NullSpace
 from kinetree.algorithms.reduced import congruent
@@ -26,15 +26,6 @@ from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
 from kinetree.model.topology import filled_rows
 from kinetree.state_kinematics import Kinematics
-
-DECLARED = {
-    "inputs": "q v tau",
-    "optional": "f_ext",
-    "outputs": "a",
-    "further": "multipliers",
-    "domains": (UNIT_QUATERNIONS, CONSTRAINTS, CLOSED_LOOPS),
-    "raises": "SingularityError UnsupportedError",
-}
 
 
 def solved(H, f) -> list:

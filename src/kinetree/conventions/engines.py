@@ -177,7 +177,6 @@ class Exudyn(Engine):
 
 
 _KINDS = {0: "free", 1: "ball", 2: "slide", 3: "hinge"}  # mjtJoint
-_SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}
 _SPLIT = FreeSplit("translation")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from kinetree.errors import TopologyError, UnsupportedError, closest, unknown_name
+from kinetree.errors import TopologyError, UnsupportedError, closest, listed, unknown_name
 from kinetree.model.loop_joints import named_loops
 from kinetree.model.spanning import Numbering, SpanningTree
 from kinetree.model.topology import Groups
@@ -336,8 +336,8 @@ class MechanismGraph:
                 if arc.joint in out and (arc.predecessor in reached) != (arc.successor in reached)
             ]  # fmt: skip
             raise TopologyError(
-                f"without the chords {', '.join(map(repr, sorted(out)))} no joint connects {_listed(lost)} to the "
-                f"base: at least one of {_listed(across)} must be in the tree; {self.n_loops} of the {self.nj} joints "
+                f"without the chords {', '.join(map(repr, sorted(out)))} no joint connects {listed(lost)} to the "
+                f"base: at least one of {listed(across)} must be in the tree; {self.n_loops} of the {self.nj} joints "
                 "are chords",
                 bodies=tuple(lost),
             )
@@ -416,7 +416,7 @@ def violations(
             apart.setdefault(groups.top(name), []).append(name)
     for part in apart.values():
         found.append(
-            f"nothing connects {_listed(part)} to {base!r}: a part that floats needs a joint of six freedoms from the "
+            f"nothing connects {listed(part)} to {base!r}: a part that floats needs a joint of six freedoms from the "
             "base to one of its bodies"
         )
     return found
@@ -437,8 +437,3 @@ def _names(value, what: str) -> list[str]:
 
 def _twice(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
-
-
-def _listed(names: Sequence[str], most: int = 6) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, listed
 from kinetree.joints import Fixed, Free, Joint
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.builder import WORLD
@@ -137,7 +137,7 @@ class ModelEditor(ModelBuilder):
         frames = {frame for frame in self.frame_names() if self.body_of(frame) in bodies}
         joints = [body.joint_name for body in self._bodies.values() if body.name in bodies]
         mass = sum(self._bodies[name].inertia.m for name in bodies)
-        self.note("info", "cut", f"left out {_listed(bodies)} with {mass:.6g} kg")
+        self.note("info", "cut", f"left out {listed(sorted(bodies))} with {mass:.6g} kg")
         self._cut_references(frames, joints)
         self._cut_rotors(bodies, joints)
         self._bodies = {name: body for name, body in self._bodies.items() if name not in bodies}
@@ -217,7 +217,7 @@ class ModelEditor(ModelBuilder):
         """Take out force elements that need removed parts."""
         for force in self._forces:
             if lost := [*({*force.frames} & {*frames}), *({*force.joints} & {*joints})]:
-                self.note("dropped", step, f"force element {force.name!r}: {_listed(lost)} not there any more")
+                self.note("dropped", step, f"force element {force.name!r}: {listed(sorted(lost))} not there any more")
                 self._forces = [other for other in self._forces if other is not force]
 
     def _cut_references(self, frames: Collection[str], joints: Collection[str]) -> None:
@@ -237,16 +237,10 @@ class ModelEditor(ModelBuilder):
         for piece, names in self.equipment.missing(stay_frames, stay_joints).items():
             if piece in rest:
                 level = "dropped" if piece in self.equipment.acting else "info"
-                self.note(level, "cut", f"{piece}: {_listed(names)} not there any more")
+                self.note(level, "cut", f"{piece}: {listed(sorted(names))} not there any more")
         before = {loop.name for loop in self.equipment.loops}
         self.equipment = self.equipment.restricted(stay_frames, stay_joints)
         self._drop_forces("cut", (), before - {loop.name for loop in self.equipment.loops})
-
-
-def _listed(names: Iterable[str], most: int = 6) -> str:
-    names = sorted(names)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
 
 
 def checked_body(model: Model, name: str | int, what: str) -> str:

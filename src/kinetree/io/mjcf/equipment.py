@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from kinetree.errors import listed
 from kinetree.forces.registry import names_in
 from kinetree.io.free_names import Names
 from kinetree.io.mjcf.layout import BALL, FREE, Layout, names_of
-from kinetree.io.mjcf.notes import Notes, listed
+from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics
 from kinetree.io.mjcf.shapes import geom_frame
 from kinetree.joints import Fixed, Spherical

@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, listed
 from kinetree.io.free_names import Names, base_joint_name
-from kinetree.io.mjcf.notes import Notes, listed
+from kinetree.io.mjcf.notes import Notes
 from kinetree.model.builder import WORLD, rotation_of_quaternion
 
 FREE, BALL, SLIDE, HINGE = range(4)  # MuJoCo's mjtJoint

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kinetree.errors import UnsupportedError
 from kinetree.io.mjcf.sources import Sources
 from kinetree.io.xml.notes import Note, XMLNotes
@@ -63,9 +61,3 @@ class Notes(XMLNotes):
             line=self.refused[0].line,
             code="unsupported",
         )
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """The first names, and how many there are besides."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(f"'{name}'" for name in names[:most]) + more

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kinetree.errors import listed
 from kinetree.io.mjcf.compile import Compiled
 from kinetree.io.mjcf.layout import Layout, of_kind
-from kinetree.io.mjcf.notes import Notes, listed
+from kinetree.io.mjcf.notes import Notes
 from kinetree.model import Geometry, ModelBuilder
 from kinetree.model.builder import rotation_of_quaternion
 
