@@ -218,6 +218,12 @@ def names(what: str, value: object, expected: str = "a name or a sequence of nam
     return found
 
 
+def listed(names: list[str] | tuple[str, ...], most: int = 6) -> str:
+    """The first names in quotes, and how many there are besides: ``'a', 'b' and 3 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
 # Kinds of arguments, for `checked` ------------------------------------------------------------------------------------
 
 Check = Callable[[str, object], object]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 _MOST_COMPARED = 2000  # names
 _LONGEST_COMPARED = 100  # characters
@@ -155,12 +155,6 @@ def closest(name: str, names: Iterable[str]) -> list[str]:
         return []
     short = (other for other in names if len(other) <= _LONGEST_COMPARED)
     return difflib.get_close_matches(name, itertools.islice(short, _MOST_COMPARED), n=1)
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """The first names in quotes, and how many there are besides: ``'a', 'b' and 3 more``."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
 
 
 def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> UnknownNameError:

@@ -158,14 +158,20 @@ def bounded_solution(H, above, factors, f, y, laws: Mapping[int, RowLaw]):
             guess = {m: guessed(law, y[m], force[m], rho[m] * variation(n, m)) for m, law in laws.items()}
             y, force = _exchanged(H, above, f, guess)
             before = guess
+    unsolved = require_settled(laws, before, y, force, rho, scale)
+    for m in laws:
+        y[m] = where(unsolved, float("inf"), y[m])
+    return y, force
+
+
+def require_settled(laws, before, y, force, rho, scale):
+    """Whether the last guesses are no solution; then a check of the compiled function fails."""
     unsolved = False
     for m, law in laws.items():
         now = guessed(law, y[m], force[m], rho[m])
         unsolved = unsolved | (unsettled(now, y[m], force[m], rho[m], scale[m]) & differ(before[m], now))
     require_regular(where(unsolved, -1.0, 1.0), 1.0)
-    for m in laws:
-        y[m] = where(unsolved, float("inf"), y[m])
-    return y, force
+    return unsolved
 
 
 def unsettled(now, y, force, rho, scale):

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.algorithms.bounded_rows import differ, guessed, unsettled, variation
+from kinetree.algorithms.bounded_rows import guessed, require_settled, variation
 from kinetree.algorithms.matrices import dot
-from kinetree.algorithms.regularity import collected_pivots, require_regular
+from kinetree.algorithms.regularity import collected_pivots
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.constraints.row_law import RowLaw
 from kinetree.errors import UnsupportedError
@@ -53,11 +53,7 @@ def bounded_forces_in_loops(y, W, sizes, laws: Mapping[int, RowLaw]):
             guess = {m: guessed(law, y[m], force[m], vary[m]) for m, law in laws.items()}
             y, force = _exchanged(free, W, sizes, guess)
             before = guess
-    missed = False
-    for m, law in laws.items():
-        now = guessed(law, y[m], force[m], rho[m])
-        missed = missed | (unsettled(now, y[m], force[m], rho[m], scale[m]) & differ(before[m], now))
-    require_regular(where(missed, -1.0, 1.0), 1.0)
+    missed = require_settled(laws, before, y, force, rho, scale)
     held = {}
     for m, law in laws.items():
         _, holds, rate = before[m]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from kinetree.arguments import names, number
 from kinetree.constraints.contract import BOX, Constraint
-from kinetree.constraints.row_law import RowLaw, infinite
+from kinetree.constraints.row_law import RowLaw, infinite, limited, sticking
 from kinetree.forces.contract import present
-from kinetree.spatial.scalar import absolute, where
+from kinetree.spatial.scalar import where
 
 REACHED = 1e-9  # of the distance to a limit: the part left after a step that ends there
 
@@ -125,20 +124,8 @@ class HardLimits(JointBounds):
         """At a limit, rates that do not leave it; in a step, velocities that do not pass it within the step."""
         found, model = [], kin.model
         for k, j in self.positions(model).items():
-            bounds, v = [], kin.v[k]
-            for limit, sign in ((model.lower[k], 1.0), (model.upper[k], -1.0)):
-                if infinite(limit):
-                    bounds.append(limit)
-                    continue
-                gap, away = sign * (kin.q[j] - limit), sign * v
-                if dt is None:
-                    bound = where((gap <= 0.0) & (away <= 0.0), 0.0, -math.inf)
-                else:
-                    bound = -(where(gap > 0.0, gap, 0.0) / dt)
-                    if present(self.restitution):
-                        bound = self._rebound(bound, gap, away, sign * predicted[k], dt)
-                bounds.append(sign * bound)
-            found.append(RowLaw(lower=bounds[0], upper=bounds[1]))
+            limits, arriving = (model.lower[k], model.upper[k]), None if predicted is None else predicted[k]
+            found.append(limited(limits, kin.q[j], kin.v[k], dt, self.restitution, arriving))
         return found
 
     def landed(self, model, q, q_next) -> dict[int, object]:
@@ -150,12 +137,6 @@ class HardLimits(JointBounds):
                     left, before = sign * (q_next[j] - limit), sign * (q[j] - limit)
                     found[j] = where(left > REACHED * before, found.get(j, q_next[j]), limit)
         return found
-
-    def _rebound(self, bound, gap, v, predicted, dt):
-        """The least velocity away from a limit: e times the one of arrival, where that lasts for two steps."""
-        away = -(self.restitution * v)
-        hits = (gap + dt * predicted < 0.0) & (v < 0.0) & (away > v - predicted)
-        return where(hits, away, bound)
 
     @classmethod
     def examples(cls, model, rng):
@@ -204,15 +185,7 @@ class StickingFriction(JointBounds):
 
     def laws(self, kin, dt=None, predicted=None) -> list[RowLaw]:
         """Resistance where a coordinate can stick, and the force of sliding where it moves in any case."""
-        found = []
-        for k in self.coordinates(kin.model):
-            c, v = kin.model.dry_friction[k], kin.v[k]
-            if dt is not None:
-                found.append(RowLaw(resistance=dt * c))
-                continue
-            moves = absolute(v) > 0.0
-            found.append(RowLaw(resistance=where(moves, 0.0, c), force=where(moves, where(v > 0.0, -c, c), 0.0)))
-        return found
+        return [sticking(kin.model.dry_friction[k], kin.v[k], dt) for k in self.coordinates(kin.model)]
 
     @classmethod
     def examples(cls, model, rng):

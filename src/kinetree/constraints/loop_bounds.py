@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from kinetree.arguments import names, number
 from kinetree.constraints.contract import BOX, Constraint
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
 from kinetree.constraints.loop_joint import LoopJoint
-from kinetree.constraints.row_law import RowLaw, infinite
+from kinetree.constraints.row_law import RowLaw, infinite, limited, sticking
 from kinetree.errors import unknown_name
 from kinetree.forces.contract import present
-from kinetree.spatial.scalar import absolute, where
 
 RETURN = 0.2  # of the distance beyond a limit, made up for in each step: rows turn with the mechanism
 
@@ -147,22 +145,9 @@ class HardLoopLimits(LoopBounds):
         found = []
         for name, n in self.places(kin.model):
             x, *limits = counted[name, n]
-            v, row, bounds = kin.rate(name, n), kin.row(name, n), []
-            for limit, sign in zip(limits, (1.0, -1.0), strict=True):
-                if infinite(limit):
-                    bounds.append(limit)
-                    continue
-                gap, away = sign * (x - limit), sign * v
-                if dt is None:
-                    bound = where((gap <= 0.0) & (away <= 0.0), 0.0, -math.inf)
-                else:
-                    bound = -(where(gap > 0.0, gap, RETURN * gap) / dt)
-                    if present(self.restitution):
-                        then = sign * sum((r * predicted[k] for k, r in row.items()), start=0.0)
-                        hits = (gap + dt * then < 0.0) & (away < 0.0) & (-(self.restitution * away) > away - then)
-                        bound = where(hits, -(self.restitution * away), bound)
-                bounds.append(sign * bound)
-            found.append(RowLaw(lower=bounds[0], upper=bounds[1]))
+            row = kin.row(name, n)
+            then = None if predicted is None else sum((r * predicted[k] for k, r in row.items()), start=0.0)
+            found.append(limited(limits, x, kin.rate(name, n), dt, self.restitution, then, RETURN))
         return found
 
 
@@ -206,12 +191,5 @@ class StickingLoopFriction(LoopBounds):
 
     def laws(self, kin, dt=None, predicted=None) -> list[RowLaw]:
         """Resistance where a coordinate can stick, and the force of sliding where it moves in any case."""
-        found, coefficients = [], kin.model.loop_coefficients(self.replaces_in_loops)
-        for name, n in self.places(kin.model):
-            c, v = coefficients[name][n], kin.rate(name, n)
-            if dt is not None:
-                found.append(RowLaw(resistance=dt * c))
-                continue
-            moves = absolute(v) > 0.0
-            found.append(RowLaw(resistance=where(moves, 0.0, c), force=where(moves, where(v > 0.0, -c, c), 0.0)))
-        return found
+        load = kin.model.loop_coefficients(self.replaces_in_loops)
+        return [sticking(load[name][n], kin.rate(name, n), dt) for name, n in self.places(kin.model)]

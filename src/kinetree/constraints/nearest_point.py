@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from kinetree.arguments import number, refuse
 from kinetree.joints import Joint, SplineCurve, SplineSurface
 from kinetree.joints.dual import Dual, rate_of, value_of
+from kinetree.joints.nearest_position import of_least
 from kinetree.once import once
 from kinetree.spatial import Vector3
-from kinetree.spatial.scalar import where
 
 SAMPLES = {1: 32, 2: 8}  # along each parameter
 NEWTON = 4
@@ -93,16 +93,7 @@ class _Origin:
 def nearest(shape: Parametric, p: Vector3) -> list:
     """The parameters of the point of a curve or surface next to p; they carry the derivatives that p carries."""
     plain = Vector3(*map(_without_rates, p))
-    best, found = None, None
-    for parameters, c in _samples(shape):
-        d = plain - c
-        square = d.dot(d)
-        if best is None:
-            best, found = square, list(parameters)
-            continue
-        nearer = square < best
-        best = where(nearer, square, best)
-        found = [where(nearer, new, old) for new, old in zip(parameters, found, strict=True)]
+    found = of_least(((d := plain - c).dot(d), parameters) for parameters, c in _samples(shape))
     for _ in range(NEWTON):
         found = _improved(shape, found, plain)
     for _ in range(2 if plain is not p else 0):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.forces.contract import present
 from kinetree.spatial.scalar import absolute, is_zero, maximum, minimum, where
 
 
@@ -81,6 +83,50 @@ class RowLaw:
     def frictional(self, force):
         """The part of a force (without ``force``) that friction gives, as far as it can."""
         return 0.0 if is_zero(self.resistance) else minimum(maximum(force, -self.resistance), self.resistance)
+
+
+def sticking(load, v, dt=None) -> RowLaw:
+    """Dry friction up to a load: resistance at rest, or to the impulse of a step; against a motion all of it."""
+    if dt is not None:
+        return RowLaw(resistance=dt * load)
+    moves = absolute(v) > 0.0
+    return RowLaw(resistance=where(moves, 0.0, load), force=where(moves, where(v > 0.0, -load, load), 0.0))
+
+
+def limited(limits: Sequence, x, v, dt=None, restitution=0.0, predicted=None, recovery: float = 0.0) -> RowLaw:
+    """Hard limits of a coordinate: at one, rates that do not leave it; in a step, those that do not pass it.
+
+    Parameters
+    ----------
+    limits : sequence of 2 scalars
+        The lower and the upper limit; infinite where there is none [rad or m].
+    x, v : scalar
+        The coordinate and its rate.
+    dt : scalar, optional
+        The step [s].
+    restitution : scalar
+        The rate after an impact over the one of arrival, where that lasts for two steps.
+    predicted : scalar, optional
+        The rate at the end of the step without the limits.
+    recovery : float
+        The part of a distance beyond a limit that a step makes up for.
+    """
+    bounds = []
+    for limit, sign in zip(limits, (1.0, -1.0), strict=True):
+        if infinite(limit):
+            bounds.append(limit)
+            continue
+        gap, away = sign * (x - limit), sign * v
+        if dt is None:
+            bound = where((gap <= 0.0) & (away <= 0.0), 0.0, -math.inf)
+        else:
+            bound = -(where(gap > 0.0, gap, recovery * gap if recovery else 0.0) / dt)
+            if present(restitution):
+                back, then = -(restitution * away), sign * predicted
+                hits = (gap + dt * then < 0.0) & (away < 0.0) & (back > away - then)
+                bound = where(hits, back, bound)
+        bounds.append(sign * bound)
+    return RowLaw(lower=bounds[0], upper=bounds[1])
 
 
 def infinite(x) -> bool:

@@ -6,6 +6,8 @@ The last ones also carry the derivatives of the pose, so that these are exact wh
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 from kinetree.errors import UnsupportedError
@@ -112,17 +114,25 @@ def _require_full_rank(joint) -> None:
 
 def _start(joint, X: Transform) -> list:
     """The sampled position with the least distance of pose, squared."""
-    E, best, found = X.E.matrix.rows, None, None
+    E, squares = X.E.matrix.rows, []
     for q, turn, place in _samples(joint):
         square = -2.0 * sum((_product(row, other) for row, other in zip(E, turn, strict=True)), start=0.0)
         for x, y in zip(X.r, place, strict=True):
             square = square + (x - y) * (x - y)
-        if best is None:
-            best, found = square, list(q)
+        squares.append((square, q))
+    return of_least(squares)
+
+
+def of_least(candidates: Iterable[tuple[object, Sequence]]) -> list:
+    """The list with the least number, of pairs of a number and a list, over any scalar."""
+    least, found = None, []
+    for x, values in candidates:
+        if least is None:
+            least, found = x, list(values)
             continue
-        nearer = square < best
-        best = where(nearer, square, best)
-        found = [where(nearer, new, old) for new, old in zip(q, found, strict=True)]
+        nearer = x < least
+        least = where(nearer, x, least)
+        found = [where(nearer, new, old) for new, old in zip(values, found, strict=True)]
     return found
 
 

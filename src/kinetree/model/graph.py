@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from kinetree.errors import TopologyError, UnsupportedError, closest, listed, unknown_name
+from kinetree.arguments import listed
+from kinetree.errors import TopologyError, UnsupportedError, closest, unknown_name
 from kinetree.model.loop_joints import named_loops
 from kinetree.model.spanning import Numbering, SpanningTree
 from kinetree.model.topology import Groups

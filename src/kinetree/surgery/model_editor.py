@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from kinetree.errors import ModelError, listed
+from kinetree.arguments import listed
+from kinetree.errors import ModelError
 from kinetree.joints import Fixed, Free, Joint
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.builder import WORLD

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from kinetree.errors import listed
+from kinetree.arguments import listed
 from kinetree.forces.registry import names_in
 from kinetree.io.free_names import Names
 from kinetree.io.mjcf.layout import BALL, FREE, Layout, names_of

@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from kinetree.errors import ModelError, listed
+from kinetree.arguments import listed
+from kinetree.errors import ModelError
 from kinetree.io.free_names import Names, base_joint_name
 from kinetree.io.mjcf.notes import Notes
 from kinetree.model.builder import WORLD, rotation_of_quaternion

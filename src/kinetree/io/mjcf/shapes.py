@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinetree.errors import listed
+from kinetree.arguments import listed
 from kinetree.io.mjcf.compile import Compiled
 from kinetree.io.mjcf.layout import Layout, of_kind
 from kinetree.io.mjcf.notes import Notes
