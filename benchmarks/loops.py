@@ -1,9 +1,9 @@
-"""Forward dynamics of mechanisms with loops, against Pinocchio and MuJoCo; the cost of ladders.
+"""Forward dynamics of mechanisms with loops, and derivatives, against Pinocchio and MuJoCo; the cost of many loops.
 
-``python -m benchmarks.loops`` proves kinetree's accelerations against the whole saddle-point matrix in extended
-precision and Pinocchio's against kinetree's, and then times all of them interleaved. MuJoCo solves a softer problem, so
-only its accelerations without constraints are compared. It writes ``benchmarks/results/loops.json``, and the table and
-the plot of ``docs/loops.md``.
+``python -m benchmarks.loops`` proves accelerations against the whole saddle-point matrix in extended precision and
+derivatives against differences, and then times all engines interleaved. MuJoCo solves a softer problem, so only its
+accelerations without constraints are compared. It writes ``benchmarks/results/loops.json``, and the tables and the plot
+of ``docs/loops.md``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ import numpy as np
 
 from benchmarks import store, timing
 from benchmarks.machine import machine, versions
+from benchmarks.rivals.mechanisms import MuJoCo, Pinocchio
+from benchmarks.rivals.pinocchio_cpp import NoCompiler
 from benchmarks.verify import WrongAnswer
 
-STATES, BATCH, SEED = 16, 1024, 8
+STATES, BATCH, FEW, SEED = 16, 1024, 64, 8
 TOLERANCE = 1e-9  # of the largest acceleration, times the condition of the mass matrix over 1e5
-LADDERS = (1, 2, 4, 8, 16, 32, 64, 128)
+CELLS = (1, 2, 4, 8, 16, 32, 64, 128)
+FAMILIES = {"ladder": "ladder", "chain": "four_bar_chain"}
 DOCS = pathlib.Path(__file__).parent.parent / "docs"
 BEGIN, END = "<!-- loops:begin -->", "<!-- loops:end -->"
 
@@ -103,178 +106,37 @@ def residual(kt, model, q, v, tau, a) -> float:
     return float(max(np.abs(lacking).max() / np.abs(needed).max(), np.abs(opening).max() / np.abs(a).max()))
 
 
-class Pinocchio:
-    """constraintDynamics of the same tree, built joint by joint, with point constraints."""
-
-    def __init__(self, kt, model) -> None:
-        import pinocchio as pin
-
-        self.pin, self.there, self.kt_model = pin, pin.Model(), model
-        self.there.gravity.linear = np.array([float(x) for x in model.gravity])
-        ends, self.parts = {0: 0}, []
-        for i in _depth_first(model):
-            X = model.X_T[i]
-            placement, at = _se3(pin, X), ends[model.parent[i]]
-            for n, made in enumerate(_joints(pin, model.joints[i])):
-                at = self.there.addJoint(at, made, placement if n == 0 else pin.SE3.Identity(), f"{i}.{n}")
-                self.parts.append((i, n, at))
-            ends[i] = at
-            I = model.I[i]
-            if float(I.m) > 0.0:
-                c = np.array([float(x) for x in I.com])
-                about = np.array(I.I.matrix.rows, dtype=float) - float(I.m) * (c @ c * np.eye(3) - np.outer(c, c))
-                self.there.appendBodyToJoint(at, pin.Inertia(float(I.m), c, about), pin.SE3.Identity())
-        self.data, contacts = self.there.createData(), []
-        for loop in model.loops:
-            sides = []
-            for name, X in ((loop.predecessor, loop.X_P), (loop.successor, loop.X_S)):
-                frame = model.frame(name)
-                sides += [ends[frame.body], _se3(pin, X @ frame.X_FB)]
-            contacts.append(
-                pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, self.there, *sides, pin.ReferenceFrame.LOCAL)
-            )
-        self.contacts = pin.StdVec_RigidConstraintModel(contacts)
-        self.found = pin.StdVec_RigidConstraintData([c.createData() for c in contacts])
-        self.settings = pin.ProximalSettings(1e-12, 1e-10, 10)
-        pin.initConstraintDynamics(self.there, self.data, self.contacts, self.found)
-
-    def q(self, q) -> np.ndarray:
-        """Positions."""
-        found = np.empty(self.there.nq)
-        for i, n, j in self.parts:
-            mine, joint = q[self.kt_model.q_slice[i]], self.there.joints[j]
-            x = mine if joint.nq != 1 else mine[n : n + 1]
-            if joint.nq == 7:  # position, and quaternion w first
-                x = [*x[:3], *x[4:], x[3]]
-            elif joint.nq == 4:
-                x = [*x[1:], x[0]]
-            found[joint.idx_q : joint.idx_q + joint.nq] = x
-        return found
-
-    def v(self, v, back: bool = False) -> np.ndarray:
-        """Velocities, accelerations or forces, or ``back``."""
-        found = np.empty(self.there.nv)
-        for i, n, j in self.parts:
-            slot, joint = self.kt_model.v_slice[i], self.there.joints[j]
-            mine = range(slot.start, slot.stop) if joint.nv > 1 else range(slot.start + n, slot.start + n + 1)
-            theirs = range(joint.idx_v, joint.idx_v + joint.nv)
-            if joint.nv == 6:  # linear before angular
-                theirs = [*theirs[3:], *theirs[:3]]
-            for k, m in zip(mine, theirs, strict=True):
-                found[k if back else m] = v[m if back else k]
-        return found
-
-    def call(self, q, v, tau):
-        """Accelerations in its order."""
-        return self.pin.constraintDynamics(self.there, self.data, q, v, tau, self.contacts, self.found, self.settings)
-
-
-def _depth_first(model, i: int = 0):
-    """The bodies in Pinocchio's order, in which those of a subtree follow each other."""
-    for child in model.children(i):
-        yield child
-        yield from _depth_first(model, child)
-
-
-def _se3(pin, X):
-    return pin.SE3(np.array(X.E.matrix.rows, dtype=float).T, np.array([float(x) for x in X.r]))
-
-
-def _joints(pin, joint) -> list:
-    """One joint, or one after the other."""
-    kind = type(joint).__name__
-    if kind == "Free":
-        return [pin.JointModelFreeFlyer()]
-    if kind == "Spherical":
-        return [pin.JointModelSpherical()]
-    if kind == "Universal":
-        return [pin.JointModelRX(), pin.JointModelRY()]
-    if kind == "Fixed":
-        return []
-    axis = np.array([float(x) for x in joint.axis])
-    aligned = {(0.0, 0.0, 1.0): "Z", (0.0, 1.0, 0.0): "Y", (1.0, 0.0, 0.0): "X"}.get(tuple(axis))
-    letter = {"Revolute": "R", "Prismatic": "P"}[kind]
-    if aligned:
-        return [getattr(pin, f"JointModel{letter}{aligned}")()]
-    return [getattr(pin, f"JointModel{kind}Unaligned")(axis)]
-
-
-class MuJoCo:
-    """mj_forward of the MJCF file that kinetree writes."""
-
-    def __init__(self, kt, model) -> None:
-        import mujoco as mj
-
-        self.mj, self.kt, self.model = mj, kt, model
-        self.there = mj.MjModel.from_xml_string(kt.io.to_mjcf(model))
-        self.there.opt.disableflags |= mj.mjtDisableBit.mjDSBL_CONTACT  # of shapes with each other
-        self.data, self.parts = mj.MjData(self.there), []
-        for i in model.outward():
-            name, joint = model.joint_name(i), model.joints[i]
-            several = joint.nv > 1 and type(joint).__name__ == "Universal"
-            names = [f"{name}_{n + 1}" for n in range(joint.nv)] if several else [name] * (joint.nv > 0)
-            self.parts += [(i, n, self.there.joint(each)) for n, each in enumerate(names)]
-        self.plain = [model.v_slice[i].start + n for i, n, _ in self.parts if type(model.joints[i]).__name__ != "Free"]
-
-    def state(self, q, v, tau) -> tuple[np.ndarray, ...]:
-        """Positions, velocities and forces of a state."""
-        found = np.zeros(self.there.nq), np.zeros(self.there.nv), np.zeros(self.there.nv)
-        for i, n, joint in self.parts:
-            at_q, at_v = joint.qposadr[0], joint.dofadr[0]
-            mine, free = self.model.v_slice[i], type(self.model.joints[i]).__name__ == "Free"
-            if free:  # in the world, linear before angular
-                R, p = self.kt.pose(self.model, q, frame=self.model.body_names[i])
-                self.mj.mju_mat2Quat(quaternion := np.empty(4), np.ascontiguousarray(R).ravel())
-                found[0][at_q : at_q + 7] = [*p, *quaternion]
-            else:
-                found[0][at_q] = q[self.model.q_slice[i].start + n]
-            for theirs, x in zip(found[1:], (v, tau), strict=True):
-                theirs[at_v : at_v + 6] = [*(R @ x[mine][3:]), *x[mine][:3]] if free else theirs[at_v : at_v + 6]
-                theirs[at_v] = theirs[at_v] if free else x[mine.start + n]
-        return found
-
-    def smooth(self) -> np.ndarray:
-        """The last accelerations without constraints, of all but free joints."""
-        return np.array([
-            self.data.qacc_smooth[joint.dofadr[0]] for i, _, joint in self.parts
-            if type(self.model.joints[i]).__name__ != "Free"
-        ])  # fmt: skip
-
-    def call(self, q, v, tau):
-        """Accelerations in its order."""
-        data = self.data
-        data.qpos, data.qvel, data.qfrc_applied = q, v, tau
-        self.mj.mj_forward(self.there, data)
-        return data.qacc
-
-
 def measure(name: str, repeats: int, block: float) -> dict:
     """Verify and time one mechanism."""
     import kinetree as kt
 
     model = CASES[name](kt).replace(stiffness=0.0, damping=0.0, dry_friction=0.0)
-    rng = np.random.default_rng(SEED)
-    q, v, tau = closed_states(kt, model, rng)
+    q, v, tau = closed_states(kt, model, np.random.default_rng(SEED))
     f = kt.compile(model, "forward_dynamics", checks=False)
     exact = np.array([reference(kt, model, *state) for state in zip(q, v, tau, strict=True)])
-    scale, out = np.abs(exact).max(), np.empty(model.nv)
-    errors = {"kinetree": float(np.abs(f(q, v, tau) - exact).max() / scale)}
+    scale, out, batch_out = np.abs(exact).max(), np.empty(model.nv), np.empty((BATCH, model.nv))
     allowed = TOLERANCE * max(1.0, max(np.linalg.cond(kt.crba(model, x)) for x in q) / 1e5)
+    errors = {"kinetree": float(np.abs(f(q, v, tau) - exact).max() / scale)}
     if not errors["kinetree"] <= allowed:
         raise WrongAnswer(f"{name}: error {errors['kinetree']:.1e}, tolerance {allowed:.1e}")
     rows = [tuple(np.ascontiguousarray(x) for x in state) for state in zip(q, v, tau, strict=True)]
     many = [np.resize(x, (BATCH, x.shape[1])) for x in (q, v, tau)]
-    batch_out = np.empty((BATCH, model.nv))
     contenders = {
         "kinetree": _calls(lambda k: f(*rows[k], out=out)),
         "kinetree, batch": lambda n: [f(*many, out=batch_out) for _ in range(n)],
     }
     there = Pinocchio(kt, model)
     states = [(there.q(a), there.v(b), there.v(c)) for a, b, c in rows]
-    found = np.array([there.v(there.call(*state), back=True) for state in states])
-    errors["Pinocchio"] = float(np.abs(found - exact).max() / scale)
-    if errors["Pinocchio"] < 1e-3:
-        contenders["Pinocchio"] = _calls(lambda k: there.call(*states[k]))
+    cpp = _in_cpp(there, states)
+    for algorithm in there.SETTINGS:
+        found = _settings(there, cpp, algorithm, states, exact, scale, allowed)
+        if found is None:
+            continue
+        errors[algorithm] = found
+        call = there.runner(algorithm)
+        contenders[algorithm] = _calls(lambda k, call=call: call(*states[k]))
+        if cpp:
+            contenders[f"{algorithm}, C++"] = cpp.runner(algorithm)
     soft = MuJoCo(kt, model)
     theirs, tree = [soft.state(*row) for row in rows], model.replace(constraints=())
     for k, state in enumerate(theirs[:4]):
@@ -283,12 +145,110 @@ def measure(name: str, repeats: int, block: float) -> dict:
         errors["MuJoCo, tree"] = max(errors.get("MuJoCo, tree", 0.0), float(error))
     if errors["MuJoCo, tree"] < 1e-6:
         contenders["MuJoCo"] = _calls(lambda k: soft.call(*theirs[k]))
-    units = {engine: BATCH if engine == "kinetree, batch" else STATES for engine in contenders}
-    times = timing.interleaved(contenders, units, repeats, block)
+    times = timing.interleaved(contenders, _units(contenders), repeats, block)
     return {
         "name": name, "nv": model.nv, "rows": len(model.loop_rows().coordinates), "errors": errors,
         "operations": f.operations.total, "seconds": {engine: timing.summary(x) for engine, x in times.items()},
+        "settings": there.chosen, "derivatives": derivatives(kt, model, there, cpp, rows, states, repeats, block),
+        "compiler": cpp.about if cpp else None,
     }  # fmt: skip
+
+
+def _units(contenders) -> dict[str, int]:
+    return {name: BATCH if "batch" in name else FEW if "cache" in name else STATES for name in contenders}
+
+
+def _in_cpp(there, states):
+    """Pinocchio's C++, if it can be compiled here."""
+    try:
+        return there.in_cpp(states)
+    except NoCompiler as error:
+        print(f"without Pinocchio's C++: {error}", flush=True)
+        return None
+
+
+def _settings(there, cpp, algorithm, states, exact, scale, allowed) -> float | None:
+    """Choose the fastest of the settings that are as right as kinetree must be, in both languages; the error."""
+    times = {}
+    for settings in there.SETTINGS[algorithm]:
+        there.choose(algorithm, *settings)
+        call = there.runner(algorithm)
+        found = [np.array([there.v(call(*state), back=True) for state in states])]
+        run = _calls(lambda k, call=call: call(*states[k]))
+        if cpp:
+            cpp.choose(algorithm, *settings)
+            found.append(np.array([there.v(a, back=True) for a in cpp.accelerations(algorithm)]))
+            run = cpp.runner(algorithm)
+        error = float(max(np.abs(x - exact).max() for x in found) / scale)
+        if error <= allowed:
+            times[settings] = min(timing.interleaved({"": run}, STATES, 3)[""]), error
+    if not times:
+        return None
+    best = min(times, key=times.get)
+    there.choose(algorithm, *best)
+    if cpp:
+        cpp.choose(algorithm, *best)
+    return times[best][1]
+
+
+def derivatives(kt, model, there, cpp, rows, states, repeats: int, block: float) -> dict:
+    """Verify and time derivatives of accelerations and multipliers by q, v and tau."""
+    f = kt.compile(model, "forward_dynamics_derivatives", checks=False)
+
+    def ours(x, u, h):
+        with kt.interpreted():
+            moved = kt.integrate(model, x[0], h * u[0]), x[1] + h * u[1], x[2] + h * u[2]
+            return np.concatenate(kt.forward_dynamics(model, *moved, multipliers=True))
+
+    if "constraintDynamics" not in there.chosen:
+        there.choose("constraintDynamics", *there.SETTINGS["constraintDynamics"][-1])
+    both = there.runner("derivatives")
+    found, theirs = _stacked(f(*rows[0])), _stacked(both(*states[0]))
+    errors = {"kinetree": _slopes(found, ours, rows[0], model.nv, 1e-7)}
+    errors["Pinocchio"] = _slopes(theirs, there.values, states[0], model.nv, 1e-6)
+    mutual = np.array([there.v(column, back=True) for column in theirs[: model.nv, 2 * model.nv :].T])
+    mutual = np.array([there.v(row, back=True) for row in mutual.T]) - found[: model.nv, 2 * model.nv :]
+    errors["mutual"] = float(np.abs(mutual).max() / np.abs(found[: model.nv, 2 * model.nv :]).max())
+    if max(*errors["kinetree"], *errors["Pinocchio"][1:], errors["mutual"]) > 1e-5:
+        raise WrongAnswer(f"derivatives of {model.name}: errors {errors}")
+    many = [np.resize([row[k] for row in rows], (BATCH, len(rows[0][k]))) for k in range(3)]
+    few = [x[:FEW] for x in many]
+    outs = [f(*x) for x in (many, few)]
+    contenders = {
+        "kinetree": _calls(lambda k: f(*rows[k])),
+        "kinetree, batch": lambda n: [f(*many, out=outs[0]) for _ in range(n)],
+        "kinetree, in the cache": lambda n: [f(*few, out=outs[1]) for _ in range(n)],
+        "Pinocchio": _calls(lambda k: both(*states[k])),
+    }
+    if cpp:
+        cpp.choose("derivatives", *there.chosen["constraintDynamics"])
+        error = np.abs(cpp.derivatives()[0] - theirs).max() / np.abs(theirs).max()
+        if not error < 1e-9:
+            raise WrongAnswer(f"derivatives of {model.name} in C++: error {error:.1e}")
+        contenders["Pinocchio, C++"] = cpp.runner("derivatives")
+    times = timing.interleaved(contenders, _units(contenders), repeats, block)
+    return {
+        "operations": f.operations.total, "errors": errors,
+        "seconds": {engine: timing.summary(x) for engine, x in times.items()},
+    }  # fmt: skip
+
+
+def _stacked(parts) -> np.ndarray:
+    """Slopes of accelerations, then of multipliers, by q, v and tau."""
+    return np.vstack([np.hstack(parts[:3]), np.hstack(parts[3:])])
+
+
+def _slopes(J, values, x, nv: int, h: float) -> list[float]:
+    """Errors of J against differences of ``values(x, direction, h)``, by q, v and tau, accelerations and the rest."""
+    rng, found = np.random.default_rng(SEED), []
+    for k in range(3):
+        u = [np.zeros(nv)] * 3
+        u[k] = rng.standard_normal(nv)
+        slope = (values(x, u, h) - values(x, u, -h)) / (2.0 * h)
+        error = np.abs(J @ np.concatenate(u) - slope)
+        parts = slice(None, nv), slice(nv, None)
+        found.append(float(max(error[part].max() / np.abs(slope[part]).max() for part in parts)))
+    return found
 
 
 def _calls(method):
@@ -300,11 +260,11 @@ def _calls(method):
     return run
 
 
-def ladder(n: int, repeats: int, block: float) -> dict:
-    """Operations and time of a ladder of n cells, and of its tree."""
+def cells(family: str, n: int, repeats: int, block: float) -> dict:
+    """Operations and time of a ladder or a chain of n four-bars, and of its tree."""
     import kinetree as kt
 
-    model, rng = kt.models.ladder(n), np.random.default_rng(SEED)
+    model, rng = getattr(kt.models, FAMILIES[family])(n), np.random.default_rng(SEED)
     start = time.process_time()
     os.environ["KINETREE_CACHE"] = "0"
     f = kt.compile(model, "forward_dynamics", checks=False)
@@ -315,70 +275,99 @@ def ladder(n: int, repeats: int, block: float) -> dict:
     del os.environ["KINETREE_CACHE"]
     error = residual(kt, model, q, v, tau, a)
     if not error <= TOLERANCE:
-        raise WrongAnswer(f"ladder of {n} cells: error {error:.1e}, tolerance {TOLERANCE:.0e}")
+        raise WrongAnswer(f"{family} of {n} cells: error {error:.1e}, tolerance {TOLERANCE:.0e}")
     tree = kt.compile(model.replace(constraints=()), "aba", checks=False)
     many = [np.tile(x, (BATCH, 1)) for x in (q, v, tau)]
     contenders = {"loops": lambda k: [f(*many) for _ in range(k)], "tree": lambda k: [tree(*many) for _ in range(k)]}
     times = timing.interleaved(contenders, BATCH, repeats, block)
     return {
-        "n": n, "nv": model.nv, "operations": f.operations.total, "tree": tree.operations.total, "compile": seconds,
-        "error": error, "seconds": {what: timing.summary(x) for what, x in times.items()},
+        "family": family, "n": n, "nv": model.nv, "operations": f.operations.total, "tree": tree.operations.total,
+        "compile": seconds, "error": error, "seconds": {what: timing.summary(x) for what, x in times.items()},
     }  # fmt: skip
+
+
+ENGINES = {
+    "constraintDynamics": "Pinocchio, Python", "constraintDynamics, C++": "C++", "lcaba": "lcaba, Python",
+    "lcaba, C++": "C++", "MuJoCo": "MuJoCo",
+}  # fmt: skip
+
+
+def _table(heads, rows) -> list[str]:
+    lines = ["| " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (len(heads) - 1)]
+    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
 
 
 def table(result: dict) -> str:
     """Markdown: microseconds per call, nanoseconds per state of a batch, and ratios."""
-    lines = [
-        "| mechanism | nv | rows | operations | call [us] | batch [ns] | Pinocchio [us] | MuJoCo [us] "
-        "| fastest / call | fastest / batch | error | Pinocchio's |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
+    calls, slopes, names = [], [], [*ENGINES]
     for row in result["rows"]:
-        t = {engine: each["median"] for engine, each in row["seconds"].items()}
-        cells = [row["name"], row["nv"], row["rows"], row["operations"], f"{t['kinetree'] * 1e6:.2f}"]
-        cells += [f"{t['kinetree, batch'] * 1e9:.0f}"]
-        cells += [f"{t[engine] * 1e6:.1f}" if engine in t else "" for engine in ("Pinocchio", "MuJoCo")]
-        fastest = min(t[engine] for engine in ("Pinocchio", "MuJoCo") if engine in t)
-        cells += [f"{fastest / t['kinetree']:.1f}", f"{fastest / t['kinetree, batch']:.0f}"]
-        cells += [f"{row['errors']['kinetree']:.0e}", f"{row['errors']['Pinocchio']:.0e}"]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    lines += ["", "| cells | nv | operations | tree | batch [ns] | tree [ns] | compile [s] |",
-              "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]  # fmt: skip
-    for row in result["ladders"]:
-        ns = [f"{row['seconds'][what]['median'] * 1e9:.0f}" for what in ("loops", "tree")]
-        cells = [row["n"], row["nv"], row["operations"], row["tree"], *ns, f"{row['compile']:.1f}"]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    about, used = result["machine"], result["versions"]
-    lines += [
-        "",
-        f"CPU time of one core, medians of {result['repeats']} interleaved repeats; batches of {BATCH} states; all at "
-        "closed states, without checks. Error: of accelerations relative to the largest one, against extended "
-        f"precision. {about['processor']}, Python {about['python']}, Pinocchio {used['pin']} (constraintDynamics, "
-        f"mu 1e-10, at most 10 iterations), MuJoCo {used['mujoco']} (mj_forward, its own softer constraints), called "
-        f"from Python; {result['date']}.",
-    ]
-    return "\n".join(lines)
+        t, e = {engine: each["median"] for engine, each in row["seconds"].items()}, row["errors"]
+        fastest = min(t[engine] for engine in names if engine in t)
+        calls.append([
+            row["name"], row["nv"], row["rows"], row["operations"], f"{t['kinetree'] * 1e6:.2f}",
+            f"{t['kinetree, batch'] * 1e9:.0f}", *[f"{t[x] * 1e6:.1f}" if x in t else "" for x in names],
+            f"{fastest / t['kinetree']:.1f}", f"{fastest / t['kinetree, batch']:.0f}",
+            *[f"{e[x]:.0e}" if x in e else "" for x in ("kinetree", "constraintDynamics", "lcaba")],
+        ])  # fmt: skip
+        d, e = row["derivatives"], row["derivatives"]["errors"]
+        t = {engine: each["median"] for engine, each in d["seconds"].items()}
+        fastest = min(t[x] for x in ("Pinocchio", "Pinocchio, C++") if x in t)
+        batches = t["kinetree, batch"], t["kinetree, in the cache"]
+        slopes.append([
+            row["name"], d["operations"], f"{t['kinetree'] * 1e6:.2f}", *[f"{x * 1e9:.0f}" for x in batches],
+            *[f"{t[x] * 1e6:.1f}" if x in t else "" for x in ("Pinocchio", "Pinocchio, C++")],
+            f"{fastest / t['kinetree']:.1f}", *[f"{fastest / x:.0f}" for x in batches],
+            "right" if e["Pinocchio"][0] < 1e-5 else f"off by {e['Pinocchio'][0]:.1g}",
+        ])  # fmt: skip
+    lines = _table(
+        ["mechanism", "nv", "rows", "operations", "call [us]", "batch [ns]", *[f"{x} [us]" for x in ENGINES.values()],
+         "fastest / call", "fastest / batch", "error", "Pinocchio's", "lcaba's"], calls,
+    )  # fmt: skip
+    lines += ["Derivatives of accelerations and multipliers by q, v and tau, forward dynamics included:", ""]
+    lines += _table(
+        ["mechanism", "operations", "call [us]", "batch [ns]", "in the cache [ns]", "Pinocchio, Python [us]",
+         "C++ [us]", "fastest / call", "fastest / batch", "in the cache", "Pinocchio's by q"], slopes,
+    )  # fmt: skip
+    lines += _table(
+        ["cells", "nv", "operations", "tree", "batch [ns]", "tree [ns]", "compile [s]"],
+        [[f"{row['family']}, {row['n']}", row["nv"], row["operations"], row["tree"],
+          *[f"{row['seconds'][what]['median'] * 1e9:.0f}" for what in ("loops", "tree")], f"{row['compile']:.1f}"]
+         for row in result["cells"]],
+    )  # fmt: skip
+    about, used, compiler = result["machine"], result["versions"], result["rows"][0]["compiler"]
+    load = about["load_average"][0]
+    return "\n".join(lines) + (
+        f"CPU time of one core, medians of {result['repeats']} interleaved repeats, with a load of {load:.0f} on "
+        f"{about['cores']} cores; batches of {BATCH} states (in the cache: {FEW}); closed states, without checks. "
+        "Error: of accelerations relative to the largest one, against extended precision. "
+        f"{about['processor']}, Python {about['python']}, Pinocchio {used['pin']} (constraintDynamics unless named; of "
+        "some settings of mu and iterations the fastest that are right), "
+        + (f"its C++ by {compiler['compiler']}, a loop over {STATES} states; " if compiler else "without its C++; ")
+        + f"MuJoCo {used['mujoco']} (mj_forward, its own softer constraints), from Python; {result['date']}."
+    )
 
 
 def plot(result: dict) -> None:
-    """Operations and time of ladders against the number of cells."""
+    """Operations and time of ladders and chains against the number of cells."""
     import matplotlib
 
     matplotlib.use("Agg")
     matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 8})
     import matplotlib.pyplot as plt
 
-    rows = result["ladders"]
     figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.0), layout="constrained")
-    n = [row["n"] for row in rows]
-    axes[0].loglog(n, [row["operations"] for row in rows], ".-", label="forward_dynamics, loops closed")
-    axes[0].loglog(n, [row["tree"] for row in rows], ".-", label="aba of the tree")
+    for family, color in zip(FAMILIES, ("C0", "C1"), strict=True):
+        rows = [row for row in result["cells"] if row["family"] == family]
+        n = [row["n"] for row in rows]
+        for what, style in (("loops", ".-"), ("tree", ".:")):
+            count = "operations" if what == "loops" else "tree"
+            label = f"{family}, loops closed" if what == "loops" else f"{family}, aba of the tree"
+            axes[0].loglog(n, [row[count] for row in rows], style, color=color, label=label)
+            axes[1].loglog(n, [row["seconds"][what]["median"] * 1e9 for row in rows], style, color=color)
     axes[0].set_ylabel("operations")
-    for what, label in (("loops", "loops closed"), ("tree", "tree")):
-        axes[1].loglog(n, [row["seconds"][what]["median"] * 1e9 for row in rows], ".-", label=label)
     axes[1].set_ylabel("ns per state of a batch")
     for axis in axes:
-        axis.set_xlabel("cells of the ladder")
+        axis.set_xlabel("cells")
         axis.grid(alpha=0.3)
     axes[0].legend()
     figure.savefig(DOCS / "loops.svg", metadata={"Date": None})
@@ -397,7 +386,7 @@ def write_docs() -> None:
 
 
 def main() -> None:
-    """Measure all mechanisms and ladders, or write the page again."""
+    """Measure all mechanisms and rows of cells, or write the page again."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--docs", action="store_true", help="rewrite the page from the stored result")
     parser.add_argument("--repeats", type=int, default=7)
@@ -406,11 +395,11 @@ def main() -> None:
     if not chosen.docs:
         os.environ["KINETREE_NUM_THREADS"] = "1"
         rows = [measure(name, chosen.repeats, chosen.block) for name in CASES]
-        ladders = [ladder(n, chosen.repeats, chosen.block) for n in LADDERS]
+        many = [cells(family, n, chosen.repeats, chosen.block) for family in FAMILIES for n in CELLS]
         used = versions(("kinetree", "numpy", "llvmlite", "pin", "mujoco"))
         store.write(
             "loops",
-            {"machine": machine(), "versions": used, "repeats": chosen.repeats, "rows": rows, "ladders": ladders},
+            {"machine": machine(), "versions": used, "repeats": chosen.repeats, "rows": rows, "cells": many},
         )
     write_docs()
     print(table(store.read("loops")))

@@ -13,6 +13,7 @@ REPEATS = 11
 
 def block_size(run: Callable[[int], None], block: float = BLOCK) -> int:
     """How often ``run(n)`` must repeat its work to take at least ``block`` seconds; also warms everything up."""
+    run(1)  # compiles: its time is that of no block
     n = 1
     while True:
         start = time.process_time()

@@ -45,32 +45,39 @@ class NoCompiler(RuntimeError):
     """Pinocchio's C++ cannot be compiled here; the message says what is missing."""
 
 
+def _prefix(package: str) -> pathlib.Path | None:
+    """Where a package of the cmeel family keeps its headers and libraries."""
+    try:
+        return pathlib.Path(str(importlib.metadata.distribution(package).locate_file("cmeel.prefix")))
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 def include_folders() -> list[pathlib.Path]:
     """Where Pinocchio's, Boost's and Eigen's headers are."""
-    try:
-        package = importlib.metadata.distribution("libpinocchio")
-    except importlib.metadata.PackageNotFoundError:
-        raise NoCompiler("the package pin is not installed") from None
-    prefix = pathlib.Path(str(package.locate_file("cmeel.prefix")))
-    eigen = [prefix / "include" / "eigen3", pathlib.Path("/usr/include/eigen3")]
+    prefix = _prefix("libpinocchio")
+    if prefix is None:
+        raise NoCompiler("the package pin is not installed")
+    eigen = [p / "include" / "eigen3" for p in (prefix, _prefix("cmeel-eigen")) if p]
+    eigen.append(pathlib.Path("/usr/include/eigen3"))
     found = [folder for folder in eigen if (folder / "Eigen" / "Core").is_file()]
     if not found:
         raise NoCompiler("no headers of Eigen: pip install cmeel-eigen")
     return [prefix / "include", prefix / "include" / "pinocchio" / "deprecated", found[0]]
 
 
-def library() -> tuple[ctypes.CDLL, dict[str, object]]:
+def library(source: pathlib.Path = SOURCE) -> tuple[ctypes.CDLL, dict[str, object]]:
     """The compiled loop, and how it was compiled; `NoCompiler` if that is impossible."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         raise NoCompiler("no C++ compiler (g++)")
     folders = include_folders()
     libraries = folders[0].parent / "lib"
-    command = [compiler, *FLAGS, *DEFINITIONS, *[f"-I{folder}" for folder in folders], str(SOURCE)]
+    command = [compiler, *FLAGS, *DEFINITIONS, *[f"-I{folder}" for folder in folders], str(source)]
     command += [f"-L{libraries}", "-lboost_serialization", f"-Wl,-rpath,{libraries}"]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     versions = importlib.metadata.version("pin"), _eigen(folders[-1])
-    about = "\n".join([*FLAGS, *DEFINITIONS, EXPORTS, version, *versions, SOURCE.read_text(), _processor()])
+    about = "\n".join([*FLAGS, *DEFINITIONS, EXPORTS, version, *versions, source.read_text(), _processor()])
     path = BUILD / f"pinocchio-{hashlib.sha256(about.encode()).hexdigest()[:16]}.so"
     seconds = 0.0
     if not path.is_file():

@@ -39,3 +39,17 @@ def test_rows_of_models_with_given_motions_take_the_time():
     assert kt.closed_loops.error(arm, [0.1, 0.5], t) == pytest.approx([0.5 - 0.3 * np.sin(2 * t)])
     assert kt.closed_loops.bias(arm, [0.1, 0.5], [0.0, 0.0], t) == pytest.approx([1.2 * np.sin(2 * t)])
     assert kt.closed_loops.jacobian(arm, [0.1, 0.5], t).tolist() == [[0.0, 1.0]]
+
+
+def test_rows_of_a_long_chain_are_chosen_in_seconds():
+    """32 parallelograms with common cranks, 65 joints in one group: 64 rows; a closed form of their motion."""
+    n, angle = 32, 0.4
+    model = kt.models.four_bar_chain(n, angle=angle)
+    assert len(model.loop_rows().coordinates) == 2 * n and model.loop_rows().gap < 1e-9
+    q, v = model.keyframe("initial")
+    with kt.interpreted():
+        a = kt.forward_dynamics(model, q, 0.0 * v, np.zeros(model.nv))
+    # All cranks turn alike, couplers shift: n + 1 rods about their ends, n at the tips.
+    expected = 9.81 * np.sin(angle) * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
+    cranks = np.concatenate([a[model.v_index(f"crank{k}")] for k in range(n + 1)])
+    assert np.abs(cranks) == pytest.approx(expected, rel=1e-9)

@@ -105,7 +105,7 @@ class Mechanism:
         return made
 
     def run(self, settings) -> np.ndarray:
-        """Go on from the state that was reached; poses of all bodies then, 12 numbers each."""
+        """Poses of all bodies at the end of a motion from the start, 12 numbers each."""
         kinds = self.exu.DynamicSolverType
         self.mbs.SolveDynamic(settings, solverType=kinds.GeneralizedAlpha if self.flat else kinds.TrapezoidalIndex2)
         output, found = self.exu.OutputVariableType, []

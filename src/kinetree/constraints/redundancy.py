@@ -28,6 +28,7 @@ SINGULAR = 1e-3  # positions at which all rows together lose a rank decide nothi
 SMALLEST = 1e-6  # of what is left of a row at one position, so that a singular one among many decides nothing
 WALKS, FAR = 4, 0.8  # steps along the motions that are left, and the size of each [rad, m]
 SPREAD = 0.1  # [rad, m] by which each start is farther from the neutral position than the one before
+LARGE = 64  # velocities of loops that share joints, from which steps are by normal equations instead of SVD
 
 
 class LoopRows(NamedTuple):
@@ -308,14 +309,24 @@ def _closed(model, constraints, groups, q, phi, G):
             gaps, block = np.abs(phi[:, rows]).max(axis=1), G[:, rows][:, :, columns]
             away = (gaps > CLOSED) & np.isfinite(gaps) & np.isfinite(block).all(axis=(1, 2))
             unfinished |= away.mean() > (0.7 if n >= ENOUGH else 0.0)
-            inverse = np.linalg.pinv(block[away], rcond=1e-9)
-            change = -(inverse @ phi[:, rows][away][:, :, None])[:, :, 0]
+            change = -_least(block[away], phi[:, rows][away])
             step[np.ix_(away, columns)] = change / np.maximum(1.0, np.abs(change).max(axis=1, keepdims=True))
         if not unfinished:
             break
         q = _moved(model, q, step)  # of at most a radian
         phi, G, _ = _equations(model, constraints, q)
     return q, phi, G
+
+
+def _least(G, phi) -> np.ndarray:
+    """The least changes x with ``G x = phi`` (samples, columns), or of least error."""
+    if G.shape[2] < LARGE:
+        return (np.linalg.pinv(G, rcond=1e-9) @ phi[:, :, None])[:, :, 0]
+    used = np.abs(G).max(axis=(0, 2), initial=0.0) > 0.0
+    G, phi = G[:, used], phi[:, used]
+    A = G @ G.transpose(0, 2, 1)
+    size = np.trace(A, axis1=1, axis2=2)[:, None, None] / max(1, A.shape[1])
+    return (G.transpose(0, 2, 1) @ np.linalg.solve(A + 1e-10 * size * np.eye(A.shape[1]), phi[:, :, None]))[:, :, 0]
 
 
 def _leave_choices(groups, G) -> bool:
