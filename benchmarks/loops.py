@@ -389,18 +389,20 @@ def main() -> None:
     """Measure all mechanisms and rows of cells, or write the page again."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--docs", action="store_true", help="rewrite the page from the stored result")
+    parser.add_argument("--part", choices=("rows", "cells"), help="measure mechanisms or rows of cells alone")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--block", type=float, default=timing.BLOCK)
     chosen = parser.parse_args()
     if not chosen.docs:
         os.environ["KINETREE_NUM_THREADS"] = "1"
-        rows = [measure(name, chosen.repeats, chosen.block) for name in CASES]
-        many = [cells(family, n, chosen.repeats, chosen.block) for family in FAMILIES for n in CELLS]
+        found = store.read("loops") if chosen.part else {}
+        if chosen.part != "cells":
+            found["rows"] = [measure(name, chosen.repeats, chosen.block) for name in CASES]
+        if chosen.part != "rows":
+            found["cells"] = [cells(family, n, chosen.repeats, chosen.block) for family in FAMILIES for n in CELLS]
         used = versions(("kinetree", "numpy", "llvmlite", "pin", "mujoco"))
-        store.write(
-            "loops",
-            {"machine": machine(), "versions": used, "repeats": chosen.repeats, "rows": rows, "cells": many},
-        )
+        about = {"machine": machine(), "versions": used, "repeats": chosen.repeats}
+        store.write("loops", about | {part: found[part] for part in ("rows", "cells")})
     write_docs()
     print(table(store.read("loops")))
 

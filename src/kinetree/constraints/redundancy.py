@@ -153,9 +153,9 @@ def _independent(rows, given):
 
 def _exchanged(rows, taken, given):
     """Rows whose least singular value is nearest to that of all rows everywhere, by exchanges of one row at a time."""
-    if taken.all() or not taken.any():
-        return taken
     size = np.abs(rows).max(axis=(0, 2))
+    if not (taken & ~given).any() or not (~taken & (size > DEPENDENT)).any():
+        return taken
     unit = rows / np.where(size > 0.0, size, 1.0)[None, :, None]
     possible = np.linalg.svd(unit, compute_uv=False)[:, taken.sum() - 1]
     regular = possible > SINGULAR * possible.max()
