@@ -337,7 +337,7 @@ def table(result: dict) -> str:
     about, used, compiler = result["machine"], result["versions"], result["rows"][0]["compiler"]
     load = about["load_average"][0]
     return "\n".join(lines) + (
-        f"CPU time of one core, medians of {result['repeats']} interleaved repeats, with a load of {load:.0f} on "
+        f"\nCPU time of one core, medians of {result['repeats']} interleaved repeats, with a load of {load:.0f} on "
         f"{about['cores']} cores; batches of {BATCH} states (in the cache: {FEW}); closed states, without checks. "
         "Error: of accelerations relative to the largest one, against extended precision. "
         f"{about['processor']}, Python {about['python']}, Pinocchio {used['pin']} (constraintDynamics unless named; of "

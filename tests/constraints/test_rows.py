@@ -53,3 +53,29 @@ def test_rows_of_a_long_chain_are_chosen_in_seconds():
     expected = 9.81 * np.sin(angle) * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
     cranks = np.concatenate([a[model.v_index(f"crank{k}")] for k in range(n + 1)])
     assert np.abs(cranks) == pytest.approx(expected, rel=1e-9)
+
+
+def crank_and_rocker(x: float):
+    """A four-bar of thin rods of 1, 3 and 2.5 m, 3 m apart on a ground at x."""
+    b, shift = kt.ModelBuilder("bars", gravity=(0.0, -9.81, 0.0)), kt.spatial.Transform.shift
+    rods = {"crank": ("world", x, 1.0), "coupler": ("crank", 1.0, 3.0), "rocker": ("world", x + 3.0, 2.5)}
+    for name, (parent, at, length) in rods.items():
+        thin = np.diag([0.0, 1.0, 1.0]) * length**2 / 12.0
+        placement, com = shift(kt.spatial.Vector3(at, 0.0, 0.0)), (length / 2, 0.0, 0.0)
+        b.add_body(name, parent, kt.joints.Revolute(), name, placement, mass=1.0, com=com, inertia=thin)
+    ends = [shift(kt.spatial.Vector3(length, 0.0, 0.0)) for length in (3.0, 2.5)]
+    return b.build().with_constraints(
+        kt.constraints.LoopJoint("closure", kt.joints.Revolute(), "coupler", "rocker", *ends)
+    )
+
+
+def test_rows_do_not_depend_on_where_a_mechanism_stands():
+    """A four-bar of some meters, 10 km from the world's origin: the same rows, of the same sizes."""
+    q, tau = kt.models.four_bar().keyframe("initial")[0], np.array([1.0, 2.0, 3.0])
+    near, far = crank_and_rocker(0.0), crank_and_rocker(1e4)
+    assert len(far.loop_rows().kept) == 2 and far.loop_rows().kept == near.loop_rows().kept
+    for n, size in near.loop_rows().natural.items():
+        assert far.loop_rows().natural[n] == pytest.approx(size, rel=1e-9)
+    with kt.interpreted():
+        a = kt.forward_dynamics(near, q, np.zeros(3), tau)
+        assert kt.forward_dynamics(far, q, np.zeros(3), tau) == pytest.approx(a, rel=1e-9)

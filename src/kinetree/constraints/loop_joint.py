@@ -222,14 +222,18 @@ class LoopJoint(Constraint):
         return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in driven]
 
     def natural_sizes(self, model, sizes) -> list:
-        """1 for moments; for forces their largest lever, or the longest part of the loop."""
-        ends = [model.frame(name) for name in self.frames]
-        ancestor = model.common_ancestor(*(frame.body for frame in ends))
-        path = [i for frame in ends for i in model.support(frame.body) if i > ancestor]
-        links = [*(model.X_T[i] for i in path), *(frame.X_FB for frame in ends), self.X_P, self.X_S]
+        """1 for moments; for forces their largest lever, or the longest part of the loop, wherever that is placed."""
+        ends = [(model.frame(name), X) for name, X in zip(self.frames, (self.X_P, self.X_S), strict=True)]
+        ancestor = model.common_ancestor(*(frame.body for frame, _ in ends))
+        links, anchors = [], []  # of the bodies of the loop but the ancestor; of both sides on the ancestor
+        for frame, X in ends:
+            path = [i for i in model.support(frame.body) if i > ancestor]
+            anchors.append((model.X_T[min(path)] if path else X @ frame.X_FB).r)
+            links += [model.X_T[i].r for i in path if i != min(path)] + [frame.X_FB.r, X.r] * bool(path)
+        links.append(anchors[0] - anchors[1])
         T = self.joint.at(0.0).implicit(Transform.identity())[1]
         forces = [n for n, column in enumerate(T) if not any(column.angular)]
-        length = max([math.sqrt(X.r.dot(X.r)) for X in links] + [sizes[n] for n in forces])
+        length = max([math.sqrt(r.dot(r)) for r in links] + [sizes[n] for n in forces])
         return [length if n in forces else 1.0 for n in range(len(T))]
 
     def numbers(self) -> dict[str, object]:
