@@ -168,3 +168,39 @@ def test_interpreted_runs_pass_singular_positions():
         run = kt.simulate(model, [0.0, 0.0, 0.0], [3.0, -3.0, 3.0], duration=0.003, dt=1e-3)
     compiled = kt.simulate(model, [0.0, 0.0, 0.0], [3.0, -3.0, 3.0], duration=0.003, dt=1e-3)
     assert run.q[-1] == pytest.approx(compiled.q[-1], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["kite", "parallelogram"])
+def test_rollouts_through_change_points(name):
+    """A batch in which all rollouts pass one, at random distances: energy, gap, and the motion of `simulate`."""
+    model = linkage(name)
+    states = [started(model, 5.0 + 0.037 * k) for k in range(24)]
+    q, v = (np.array(x).reshape(4, 6, 3) for x in zip(*states, strict=True))
+    found = kt.rollout(model, q, v, np.zeros((900, 3)), 1e-3, integrator="rk4")
+    energy = kt.kinetic_energy(model, found.q, found.v) + kt.potential_energy(model, found.q)
+    assert np.abs(energy - energy[..., :1]).max() < 3e-7 * energy.max()
+    assert np.abs(kt.closed_loops.error(model, found.q)).max() < 1e-10
+    run = kt.simulate(model, *states[7], duration=0.9, dt=1e-3)
+    assert run.notes and found.q[1, 1, -1] == pytest.approx(run.q[-1], abs=1e-5)
+
+
+def test_rollouts_of_which_some_are_singular():
+    """From the flat position, beside rollouts elsewhere, whose steps stay the usual ones."""
+    model = rhombus()
+    turn = np.array([1.0, -1.0, 1.0])
+    q, v = np.array([0.0, 1.0, 1.2])[:, None] * turn, np.array([3.0, 0.2, 0.2])[:, None] * turn
+    found, usual = (kt.rollout(model, q[k:], v[k:], None, 1e-3, steps=200, integrator="rk4") for k in (0, 1))
+    assert found.q[1:] == pytest.approx(usual.q, abs=1e-12) and found.v[1:] == pytest.approx(usual.v, abs=1e-11)
+    run = kt.simulate(model, q[0], v[0], duration=0.2, dt=1e-3)
+    assert found.q[0] == pytest.approx(run.q, abs=1e-9)
+    rare = kt.rollout(model, q[0], v[0], None, 1e-3, steps=200, integrator="rk4", record=kt.Record(every=4))
+    assert rare.q == pytest.approx(run.q[::4], abs=1e-9)
+
+
+def test_rollouts_elsewhere_take_the_usual_step():
+    """No special step is compiled for a crank-rocker or a Stewart platform."""
+    for model in (kt.models.four_bar(), kt.models.stewart_platform()):
+        roll = kt.simulation.Rollout(model, "rk4")
+        q, _ = model.keyframe("initial")
+        roll(np.tile(q, (3, 1)), None, None, 1e-3, steps=100)
+        assert not any(passing for *_, passing in roll._functions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from kinetree.integrators.closure import a_closure, closed_by
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.kernels import step_of, with_motors
 from kinetree.integrators.methods import FIXED_STEP, integrator_of, refuse_internal
+from kinetree.integrators.singular_steps import passes_singular
 from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
@@ -38,6 +40,7 @@ from kinetree.simulation.rollout_arrays import (
     over_time,
     start_of_time,
 )
+from kinetree.simulation.rollout_singular import PIVOT, is_repeated, through_singular
 
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
 
@@ -192,7 +195,11 @@ class Rollout:
             self._run_steps(self._interpreted(f, batch, kind), batch, start, inputs, present, steps, (results, every))
             return self._states(results, out)
         records = [writable_apart(x, (*start, *inputs)) for x in results]
-        if roll(f, batch, start, inputs, records, steps, every) or (self.checks and not self._ended_well(f, records)):
+        status = roll(f, batch, start, inputs, records, steps, every)
+        if has_loops(self._base) and passes_singular(self._method) and is_repeated(self._base, f, kind):
+            pivot, special = self._function((), PIVOT), partial(self._function, present, passing=True)
+            status = through_singular(pivot, special, status, (start, inputs, records), batch, steps, every)
+        if status or (self.checks and not self._ended_well(f, records)):
             self._run_steps(f, batch, start, inputs, present, steps)
             raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not report which
         for x, record in zip(results, records, strict=True):
@@ -302,18 +309,20 @@ class Rollout:
         out[1][...], out[2][...] = w[..., :nv], w[..., nv:]
         return InternalRolloutStates(*out)
 
-    def _function(self, present: tuple[str, ...]) -> Function:
-        """The step with these inputs besides tau."""
-        f = self._functions.get(present)
+    def _function(self, present: tuple[str, ...], spec: Spec | None = None, passing: bool = False) -> Function:
+        """The step with these inputs besides tau, by default; ``passing`` is that through singular positions."""
+        f = self._functions.get(key := (present, spec and spec.name, passing))
         if f is None:
+            model, checks = self._base.passing() if passing else self._base, self.checks and spec is None
             step = self._method.algorithm
-            spec = step if isinstance(step, Spec) else step_of(step, self._base)
-            spec = with_motors(spec) if self._base.motors else spec
+            if spec is None:
+                spec = step if isinstance(step, Spec) else step_of(step, self._base)
+                spec = with_motors(spec) if self._base.motors else spec
             optional = tuple({"control": "u"}.get(name, name) for name in present)
-            f = Function(spec, self._base, optional, {}, self.checks, self.threads)
+            f = Function(spec, model, optional, {}, checks, self.threads)
             for parameters in self._parameters:
                 f = f.with_parameters(parameters)
-            f = self._functions.setdefault(present, f)
+            f = self._functions.setdefault(key, f)
         return f
 
     def _interpreted(self, f: Function, batch, kind):
