@@ -49,7 +49,8 @@ class Newton:
         self.end = system.function(CLOSED_END if projected else STEP_END, checks=False)
         self.iterations = 0
         self._last, self._weights = None, None
-        self._free = sorted(k for column in coupling_columns(system.model) for k, _ in column)
+        free = sorted(k for column in coupling_columns(system.model) for k, _ in column)
+        self._free = slice(None) if len(free) == system.model.nv else free
 
     def in_same_charts(self, v, v_regular) -> bool:
         """Whether no joint changed its coordinates at the end of a step; prescribed velocities are put in there."""
