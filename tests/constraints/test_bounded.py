@@ -308,3 +308,26 @@ def test_other_steps_refuse_bounded_forces():
     model = kt.load("arm7").with_constraints(StickingFriction())
     with pytest.raises(UnsupportedError, match="sticking friction of all joints"):
         kt.rollout(model, model.neutral(), None, None, 1e-3, steps=2, integrator="rk4")
+
+
+def test_ratios_of_couplings_are_numbers():
+    """One code for all ratios, of either sign and 1, with bounds of the joint that follows; 1 is a constant."""
+    chain = kt.models.chain_gu(3).replace(dry_friction=0.5, lower=-0.4, upper=0.5)
+
+    def coupled(ratio):
+        return chain.with_constraints(Coupling("joint3", "joint1", ratio, 0.1), StickingFriction(), HardLimits())
+
+    base, name = coupled(-1.5), "coupling:joint3,joint1.ratio"
+    assert name in base.numbers().names and name not in coupled(1.0).numbers().names
+    f, rng = kt.compile(base, "forward_dynamics"), np.random.default_rng(2)
+    for ratio in (2.5, 1.0, -0.7):
+        other = coupled(ratio)
+        for at in (-0.4, 0.5, 0.1):
+            q = np.array([(at - 0.1) / ratio, 0.2, at])
+            tau = 5.0 * rng.standard_normal(3)
+            expected = kt.forward_dynamics(other, q, np.zeros(3), tau)
+            assert f.with_parameters({name: ratio})(q, np.zeros(3), tau) == pytest.approx(expected, abs=1e-11)
+    ratios, q = np.array([0.5, -2.0]), np.array([[0.1, 0.2, 0.15], [0.1, 0.2, -0.1]])
+    found = f.with_parameters({name: ratios})(q, np.zeros((2, 3)), np.ones((2, 3)))
+    each = [kt.forward_dynamics(coupled(r), x, np.zeros(3), np.ones(3)) for r, x in zip(ratios, q, strict=True)]
+    assert found == pytest.approx(np.array(each), abs=1e-11)

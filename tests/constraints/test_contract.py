@@ -28,9 +28,9 @@ def pair(*constraints):
 
 
 def test_constraints_are_structure():
-    """Names do not count, ratios and joints do; a copy has them."""
-    one, other = Coupling("elbow", "shoulder", 2.0), Coupling("elbow", "shoulder", 2.0, name="gear")
-    assert pair(one).structure() == pair(other).structure() != pair(Coupling("elbow", "shoulder", 3.0)).structure()
+    """Names and ratios do not count, joints and ratios of 1 do; a copy has them."""
+    one, other = Coupling("elbow", "shoulder", 2.0), Coupling("elbow", "shoulder", 3.0, name="gear")
+    assert pair(one).structure() == pair(other).structure() != pair(Coupling("elbow", "shoulder", 1.0)).structure()
     assert pair(one).structure() != pair(Coupling("shoulder", "elbow", 2.0)).structure()
     again = pickle.loads(pickle.dumps(pair(other)))
     assert again.constraints == (other,) and again.nc == 1 and again.couplings == (other,)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.joints import Free, Prismatic, Revolute, Spherical, SplineCurve, examples
+from kinetree.joints import Composite, Free, Prismatic, Revolute, Spherical
 from kinetree.model.equipment import Equipment, LoopJoint
 from kinetree.native import drivers
 from kinetree.native import kernel as kernel_module
@@ -483,10 +483,9 @@ def test_a_motion_that_blows_up(integrator):
 
 
 def test_physics_that_is_not_computed_is_refused():
-    """A loop joint without rows, on a curve: the complete dynamics refuse it, and so does a rollout."""
+    """A loop joint without implicit form: the complete dynamics refuse it, and so does a rollout."""
     pendulum = kt.models.double_pendulum()
-    curve = next(joint for _, joint in examples(np.random.default_rng(0)) if isinstance(joint, SplineCurve))
-    loop = LoopJoint("loop", curve, *pendulum.body_names[::2])
+    loop = LoopJoint("loop", Composite((Revolute(), Revolute())), *pendulum.body_names[::2])
     model = pendulum.replace(equipment=Equipment(loops=(loop,)))
     with pytest.raises(kt.errors.UnsupportedError, match="has parts that the complete dynamics do not compute yet"):
         kt.rollout(model, np.zeros(2), None, None, DT, steps=2)

@@ -17,6 +17,7 @@ from kinetree.algorithms.regularity import collected_pivots, require_regular
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower_transpose, solve_ltdl, times_symmetric
 from kinetree.constraints.row_law import RowLaw, infinite
 from kinetree.errors import UnsupportedError
+from kinetree.forces.contract import present
 from kinetree.spatial.scalar import absolute, is_zero, where
 
 EXCHANGES = 10  # of guesses at most; 3 on average where all laws of 9 to 33 joints act at once
@@ -108,7 +109,7 @@ def column_laws(laws: Mapping, columns) -> dict[int, RowLaw]:
     """The laws of independent velocities: of each, those of all coordinates that move with it."""
     found = {}
     for m, column in enumerate(columns):
-        parts = [law.scaled(ratio) for k, ratio in column if ratio for _, law in laws.get(k, ())]
+        parts = [law.scaled(ratio) for k, ratio in column if present(ratio) for _, law in laws.get(k, ())]
         if parts:
             found[m] = sum(parts[1:], start=parts[0])
     return found
@@ -242,7 +243,8 @@ def split_forces(laws: Mapping, columns, totals: Mapping) -> dict[int, object]:
     for m, total in totals.items():
         if isinstance(m, tuple):
             continue
-        rows = [(n, law.scaled(ratio), ratio) for k, ratio in columns[m] if ratio for n, law in laws.get(k, ())]
+        column = [(k, ratio) for k, ratio in columns[m] if present(ratio)]
+        rows = [(n, law.scaled(ratio), ratio) for k, ratio in column for n, law in laws.get(k, ())]
         whole = sum((law for _, law, _ in rows[1:]), start=rows[0][1])
         friction = whole.frictional(total)
         rest, taken = total - friction, 0.0

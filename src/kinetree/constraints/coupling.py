@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kinetree.arguments import number, text
 from kinetree.constraints.contract import Constraint
@@ -62,6 +62,7 @@ class Coupling(Constraint):
     ratio: float = 1.0
     offset: float = 0.0
     name: str = ""
+    varies: bool = field(default=False, repr=False, compare=False)  # whether the ratio is a number at any value
 
     joint_fields = ("joint", "master")
     verb = "coupled"
@@ -74,6 +75,23 @@ class Coupling(Constraint):
             raise CouplingError(f"{self}: ratio {self.ratio} and offset {self.offset} must be finite", joint=self.joint)
         for what, x in numbers.items():
             object.__setattr__(self, what, number(f"{self}: {what}", x))
+
+    @property
+    def number_fields(self) -> tuple[str, ...]:
+        """Ratio and offset; a ratio of 0, 1 or -1 is structure, which saves products."""
+        free = self.varies or abs(self.ratio) not in (0.0, 1.0)
+        return ("ratio", "offset") if free else ("offset",)
+
+    def with_numbers(self, values) -> Coupling:
+        """The same with other numbers, of any scalar type, in the order of ``numbers``."""
+        made = Constraint.with_numbers(self, values)
+        object.__setattr__(made, "varies", len(self.number_fields) == 2)
+        return made
+
+    def structure(self, model) -> tuple:
+        """The joints, and a ratio that is no number."""
+        ratio = () if "ratio" in self.number_fields else (self.ratio,)
+        return self.kind, model.joint(self.joint), model.joint(self.master), *ratio
 
     def count(self, model) -> int:
         """One."""

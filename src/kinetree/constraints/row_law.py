@@ -37,11 +37,16 @@ class RowLaw:
     lower: object = -math.inf
     upper: object = math.inf
 
-    def scaled(self, ratio: float) -> RowLaw:
+    def scaled(self, ratio) -> RowLaw:
         """The law of a row with ``1 / ratio`` of this one's rate, and ``ratio`` times the force."""
-        bounds = [_over(x, ratio) for x in (self.lower, self.upper)]
-        lower, upper = bounds if ratio > 0.0 else reversed(bounds)
-        return RowLaw(_over(self.rest, ratio), self.resistance * abs(ratio), self.force * ratio, lower, upper)
+        lower, upper = self.lower, self.upper
+        if not (infinite(lower) and infinite(upper)):
+            bounds = [_over(x, ratio) for x in (lower, upper)]
+            if isinstance(ratio, (int, float)):
+                lower, upper = bounds if ratio > 0.0 else reversed(bounds)
+            else:
+                lower, upper = (where(ratio > 0.0, *each) for each in (bounds, bounds[::-1]))
+        return RowLaw(_over(self.rest, ratio), self.resistance * absolute(ratio), self.force * ratio, lower, upper)
 
     def __add__(self, other: RowLaw) -> RowLaw:
         """Both laws at once; they stick at the same rate, if both do."""

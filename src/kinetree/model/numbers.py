@@ -153,7 +153,7 @@ class ScalarModel(Tree):
     Parameters
     ----------
     model : Model
-        Gives the structure; rotations and couplings stay constant.
+        Gives the structure; rotations stay constant.
     values : sequence of scalars
         One for each of ``model.numbers()``, in that order.
 
