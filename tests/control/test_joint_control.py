@@ -89,11 +89,13 @@ def test_joint_impedance_is_passive(seed):
 
 @pytest.mark.seeds(20)
 def test_product_of_the_coriolis_matrix(seed):
-    """Two passes give C s of the matrix, also with joints that depend on time, geared rotors, and in a plane."""
+    """Without forming the matrix, for joints of every kind, of one freedom, that depend on time, geared, in a plane."""
     rng = np.random.default_rng(seed)
-    models = [kt.models.random_tree(5, seed=seed, time_dependent=True)]
+    models = [kt.models.random_tree(5, seed=seed, time_dependent=True), geared_tree(5, seed, floating=seed % 2 == 0)]
+    singles = [kt.joints.Revolute((0, 1, 0)), kt.joints.Prismatic(), kt.joints.Helical(pitch=0.1)]
+    models += [kt.models.random_tree(5, seed=seed, joints=singles)]
     if seed == 0:
-        models += [geared_tree(5, seed), kt.models.double_pendulum().planar()]
+        models += [kt.models.double_pendulum().planar()]
     for model in models:
         q, v, s = model.random_q(rng).tolist(), *rng.uniform(-1.0, 1.0, (2, model.nv)).tolist()
         tree = model.at(0.3)

@@ -10,7 +10,8 @@ from kinetree.algorithms.base_inertia import base_inertias
 from kinetree.algorithms.gears import add_gear_coriolis, has_gears
 from kinetree.algorithms.jacobian import subspace_rate
 from kinetree.algorithms.kinematics import link_transform, motion_subspace, world_axes_twists, world_transforms
-from kinetree.algorithms.matrices import apply, plus, put
+from kinetree.algorithms.matrices import apply, minus, plus, put
+from kinetree.algorithms.rnea import body_forces, inward_pass
 from kinetree.algorithms.spec import algorithm
 
 
@@ -53,11 +54,16 @@ def coriolis_matrix(model, q, v):
 
 
 def coriolis_product(model, q, v, s):
-    """``C s`` with the matrix of `coriolis_matrix`, in two passes as those of `rnea`; through the matrix with gears.
+    """``C s`` with the matrix of `coriolis_matrix`, without forming it.
 
-    With the twists V of v, W of s and ``A = dJ/dt s`` the force of a body is
-    ``I (A - V x W / 2) + (V x* I W + W x* I V) / 2``.
+    Where all velocities are rates of coordinates, C is that of Christoffel's symbols, symmetric in v and s, so it is a
+    difference of two bias forces c. Else, with the twists V of v, W of s and ``A = dJ/dt s``, the force of a body is
+    ``I (A - V x W / 2) + (V x* I W + W x* I V) / 2``; with gears the matrix is taken.
     """
+    if all(joint.nq == joint.nv <= 1 and not joint.time_dependent for joint in model.joints[1:]):
+        ahead, behind = plus(v, s), minus(v, s)
+        c = (inward_pass(model, *body_forces(model, q, w, None, weight=False)) for w in (ahead, behind))
+        return [0.25 * x for x in minus(*c)]
     if has_gears(model):
         return apply(coriolis_matrix(model, q, v), s)
     I, zero = base_inertias(model), model.algebra.Motion.zero()
