@@ -77,3 +77,21 @@ def test_the_car_axis_by_joints():
         car_axis(True), [0.0, 0.5, 1.0, 0.5], [-0.5, 0.0, -0.5, 0.0], duration=3.0, dt=0.5, integrator=exact
     )
     assert run.q[-1] == pytest.approx(CAR, abs=1e-9) and run.v[-1] == pytest.approx(CAR_SPEED, abs=1e-7)
+
+
+@pytest.mark.parametrize("method", ["null_space", "partitioning", "pseudovelocities"])
+def test_default_independent_velocities_where_loops_are_driven(method):
+    """Chosen at t = 0, valid later: a driven platform keeps five; accelerations and multipliers are the default's."""
+    platform = kt.models.stewart_platform()
+    q, _ = platform.keyframe("initial")
+    motion = Sinusoid(amplitude=0.1, omega=3.0, offset=float(q[platform.q_index("prismatic1")][0]))
+    model = platform.with_constraints(PrescribedMotion("prismatic1", motion))
+    chosen = model.independent_velocities()
+    assert len(chosen) == model.ny == 5 and platform.v_index("prismatic1").start not in chosen
+    G = kt.closed_loops.null_space(model, q)
+    assert np.linalg.matrix_rank(G) == 5 and G[list(chosen)] == pytest.approx(np.eye(5), abs=1e-12)
+    run = kt.simulate(model, duration=0.1, dt=2e-3)
+    tau, t = np.linspace(-1.0, 1.0, model.nv), run.time[-1]
+    a, lam = kt.forward_dynamics(model, run.q[-1], run.v[-1], tau, t, multipliers=True)
+    b, mu = kt.forward_dynamics(model, run.q[-1], run.v[-1], tau, t, multipliers=True, method=method)
+    assert b == pytest.approx(a, abs=1e-9 * np.abs(a).max()) and mu == pytest.approx(lam, abs=1e-8 * np.abs(lam).max())

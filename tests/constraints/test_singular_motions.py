@@ -10,6 +10,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kinetree as kt
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.singular_positions import PassingSystem
+from kinetree.state_kinematics import Kinematics
 
 G = 9.81
 CHANGE_POINTS = {
@@ -204,3 +207,30 @@ def test_rollouts_elsewhere_take_the_usual_step():
         q, _ = model.keyframe("initial")
         roll(np.tile(q, (3, 1)), None, None, 1e-3, steps=100)
         assert not any(passing for *_, passing in roll._functions)
+
+
+class FullWeight(PassingSystem):
+    """Rates with weight 1, anywhere."""
+
+    def _weight(self):
+        return 1.0
+
+
+@pytest.mark.seeds(4)
+def test_rates_of_rows_along_a_motion(seed):
+    """``K da/dt + R a = r`` along the motion, da/dt by differences of accelerations; rows turn with the bodies."""
+    family = ("spatial", "planar", "spatial", "spherical")[seed]
+    model, q, v = kt.models.random_loops(seed + 3, bodies=5, loops=1, family=family)
+    h, tau = 1e-4, np.zeros(model.nv)
+    with kt.interpreted():
+        a = kt.forward_dynamics(model, q, v, tau)
+        ahead, behind = (kt.rollout(model, q, sign * v, None, h, steps=1, integrator="rk4") for sign in (1.0, -1.0))
+        after, before = (kt.forward_dynamics(model, x.q[-1], x.v[-1], tau) for x in (ahead, behind))
+        jerk = (after - before) / (2.0 * h)
+        lists = q.tolist(), v.tolist()
+        system = FullWeight(model, crba(model, lists[0]), Kinematics(model, *lists))
+        K, R = (np.array([[float(row.get(k, 0.0)) for k in range(model.nv)] for row in rows])
+                for rows in (system.rows, system.rates[0]))  # fmt: skip
+        right = np.array([float(x) for x in system.rates[1]])
+    size = np.abs(K @ jerk).max() + np.abs(R @ a).max() + np.abs(right).max()
+    assert size > 0.1 and K @ jerk + R @ a == pytest.approx(right, abs=1e-4 * size)
