@@ -34,6 +34,7 @@ __all__ = [
     "reduced_regressor",
     "regularity",
     "torque_family",
+    "wrenches",
 ]
 
 def accelerations(model: Model, q: ArrayLike, v: ArrayLike, a_independent: ArrayLike, t: ArrayLike | None = None, *, independent: str | Sequence[str] | None = None, out: Any | None = None) -> NDArray[Any]:
@@ -392,4 +393,34 @@ def regularity(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: A
         the distance to a singular position. Accelerations lose as many digits as it has zeros.
     error : (...) array
         The largest error of position of rows that are left out [m or rad].
+    """
+
+
+def wrenches(model: Model, q: ArrayLike, multipliers: ArrayLike, t: ArrayLike | None = None, *, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:
+    r"""Constraint forces of loop joints as wrenches on their successors.
+
+    .. math:: f_k = T_k\, \lambda_k, \qquad J_{L,k}^T f_k = K_k^T \lambda_k
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    multipliers : (..., nc) array
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply; as `forward_dynamics` and others give them.
+    reference : {"local", "world", "local_world_aligned"}
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    F : (..., n_loops, 6) array
+        Row n is the wrench [moment; force] that the predecessor exerts on the successor of the n-th loop joint
+        held, in the order of `Model.loop_joints` [N m, N]; ``reference`` is about the frame S of the joint.
     """

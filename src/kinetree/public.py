@@ -111,7 +111,8 @@ ALGORITHMS = {
         "closed_loops_accelerations closed_loops_bias closed_loops_error closed_loops_jacobian "
         "closed_loops_linearization closed_loops_null_space closed_loops_project_position "
         "closed_loops_project_velocity closed_loops_reduced_bias_forces closed_loops_reduced_jacobian "
-        "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor closed_loops_regularity"
+        "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor closed_loops_regularity "
+        "closed_loops_wrenches"
     ),
     "kinetree.control": (
         "cartesian_impedance computed_torque inverse_task_inertia joint_impedance pd_gravity_compensation "

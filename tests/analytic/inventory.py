@@ -158,7 +158,7 @@ ITEMS = {
     "C08.06": f"{L}book_loops.py::test_table_8_1_is_the_displacement_along_the_constraint_forces",
     "C08.07": f"{L}book_loops.py::test_a_zero_freedom_joint_closes_any_loop",
     "C08.08": f"{L}book_loops.py::test_the_transform_of_example_8_1_has_another_block",
-    "C08.09": f"{L}book_loops.py::test_an_active_force_is_the_part_of_a_force_along_the_freedoms",
+    "C08.09": f"{L}loops.py::test_wrenches_of_loops_are_t_lambda",
     "C08.10": f"{L}book_loops.py::test_the_three_methods_agree_with_forward_dynamics",
     "C08.11": f"{L}book_loops.py::test_the_three_methods_agree_with_forward_dynamics",
     "C08.12": f"{L}book_loops.py::test_the_three_methods_agree_with_forward_dynamics",

@@ -226,3 +226,39 @@ def test_keyframes_are_starts_for_closed_positions():
     pin = LoopJoint("pin", Spherical(), "world", "hand", X)
     gaps = [closed_positions(x.with_constraints(pin), np.random.default_rng(0)).gap for x in (plain, model)]
     assert gaps[0] > 1.0 and gaps[1] < 1e-9
+
+
+@pytest.mark.seeds(6)
+def test_wrenches_of_loops_are_t_lambda(seed):
+    """Eq. 8.28: J_S^T f - J_P^T f is K^T lambda; the axes of all references; rows of other constraints are left out."""
+    model, q, v = kt.models.random_loops(seed, bodies=6, loops=2, family=("spatial", "planar", "spherical")[seed % 3])
+    coupled = kt.constraints.LinearCoupling(model.joint_names[-2:], (1.0, 2.0))
+    model = model.with_constraints(coupled) if seed % 3 == 1 else model
+    lam = np.random.default_rng(seed).standard_normal(model.nc)
+    with kt.interpreted():
+        world, aligned, local = (
+            kt.closed_loops.wrenches(model, q, lam, reference=x) for x in ("world", "local_world_aligned", "local")
+        )
+        K = kt.closed_loops.jacobian(model, q)
+        total = np.zeros(model.nv)
+        for loop, f in zip(model.loops, world, strict=True):
+            J = [kt.jacobian(model, q, frame=frame, reference="world") for frame in (loop.successor, loop.predecessor)]
+            total += (J[0] - J[1]).T @ f
+    names = {loop.label for loop in model.loops}
+    rows = [n for n, label in enumerate(model.constraint_labels) if label in names]
+    assert total == pytest.approx(K[rows].T @ lam[rows], abs=1e-10 * (1 + np.abs(total).max()))
+    for f, g, h in zip(world, aligned, local, strict=True):
+        assert f[3:] == pytest.approx(g[3:]) and np.linalg.norm(h[3:]) == pytest.approx(np.linalg.norm(g[3:]))
+        assert f[:3] @ f[3:] == pytest.approx(g[:3] @ g[3:]) == pytest.approx(h[:3] @ h[3:])  # the screw's product
+
+
+@pytest.mark.parametrize("closure", ["revolute", "planar"])
+def test_the_pin_of_a_hanging_parallelogram_carries_its_share(closure):
+    """At rest, cranks down: each pivot above carries a rod and half of the coupler; the pin lifts the rocker."""
+    model = kt.models.parallelogram(angle=-np.pi / 2, closure=closure)
+    q, _ = model.keyframe("initial")
+    f = kt.compile(model, "forward_dynamics", multipliers=True, method="pivoted")
+    a, lam = f(q, np.zeros(3), np.zeros(3))
+    (wrench,) = kt.closed_loops.wrenches(model, q, lam, reference="local_world_aligned")
+    force = wrench[3:5] if closure == "revolute" else wrench[1:]
+    assert np.abs(a).max() < 1e-12 and force == pytest.approx([0.0, -0.5 * 9.81], abs=1e-9)

@@ -40,6 +40,7 @@ _DEFINED = {
     "algorithms.joint_wrenches": "joint_wrenches",
     "algorithms.kinematics": "acceleration body_accelerations body_velocities forward_kinematics pose velocity",
     "algorithms.linearization": "closed_loops_linearization",
+    "algorithms.loop_wrenches": "closed_loops_wrenches",
     "algorithms.manifold": "apply_couplings difference integrate normalize q_dot reparameterize tangent_rate",
     "algorithms.mass_factors": (
         "forward_dynamics_crba lower_product lower_solve lower_transpose_product lower_transpose_solve ltdl "

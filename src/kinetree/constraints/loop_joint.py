@@ -197,6 +197,10 @@ class LoopJoint(Constraint):
     def _motion(self, kin):
         return kin.relative(self.predecessor, self.successor, self.X_P, self.X_S)
 
+    def force_basis(self, kin) -> list:
+        """The constraint force on the successor for a unit of each multiplier, in the coordinates of its frame."""
+        return self.joint_now(kin).implicit(self._motion(kin).X)[1]
+
     def residual(self, kin) -> list:
         """The joint's position error [m or rad]."""
         return list(self.joint_now(kin).implicit(self._motion(kin).X)[0])

@@ -85,6 +85,10 @@ class PlanarLoopJoint(Constraint):
     def _of_kept(self, forces) -> list[PlanarForce]:
         return self._in_plane([forces[n] for n in self.kept])
 
+    def force_basis(self, kin) -> list:
+        """As that of the loop in space."""
+        return self._of_kept(self.joint_now(kin).implicit(self._motion(kin)[1])[1])
+
     def residual(self, kin) -> list:
         """The joint's position error in the plane [m or rad]."""
         delta = self.joint_now(kin).implicit(self._motion(kin)[1])[0]

@@ -34,6 +34,11 @@ class Constrained:
         """Number of rows of all constraints."""
         return sum(c.count(self) for c in self.constraints)
 
+    @property
+    def n_loops(self) -> int:
+        """Number of loop joints that are held."""
+        return len(self.loop_joints())
+
     def constrained_velocities(self, v):
         """Velocities or accelerations with those of couplings and locks put in, (..., nv), changed in place."""
         kin = Kinematics(self, ())
