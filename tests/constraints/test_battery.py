@@ -238,3 +238,26 @@ def test_offsets_of_loops_are_numbers():
         expected = kt.compile(other, "forward_dynamics", checks=False)(q, zero, zero)
     assert kt.compile(other, "forward_dynamics", checks=False)(q, zero, zero) == pytest.approx(expected, abs=1e-9)
     assert np.abs(f(q, zero, zero) - expected).max() > 1e-6
+
+
+def test_numbers_of_tendon_paths_are_inputs():
+    """Coefficients of joints and divisors of pulleys, in a batch, as in models made with each."""
+    base, T = plain(0), kt.constraints
+    single = [base.joint_name(i) for i in base.outward() if base.joints[i].nq == 1][:2]
+    frames = [T.ViaPoint(base.frames[k].name) for k in (0, base.nb - 1, 1)]
+    q = base.random_q(np.random.default_rng(1))
+
+    def held(coefficient, divisor):
+        sums = T.TendonLength((T.JointTerm(single[0], coefficient), T.JointTerm(single[1], 0.4)), name="sums")
+        cable = T.TendonLength((frames[0], frames[1], T.Pulley(divisor), *frames[1:]), name="cable")
+        return base.with_constraints(sums, cable)
+
+    values = np.array([[0.5, 2.0], [-0.8, 3.0]])
+    names = ("sums.path.0.coefficient", "cable.path.2.divisor")
+    jacobian = kt.compile(held(*values[0]), "closed_loops_jacobian")
+    jacobian = jacobian.with_parameters(dict(zip(names, values.T, strict=True)))
+    one, other = (held(*each) for each in values)
+    expected = np.array([constraint_jacobian(model, q.tolist()) for model in (one, other)], float)
+    assert jacobian(np.stack([q, q])) == pytest.approx(expected, abs=1e-12)
+    assert [c.structure(one) for c in one.constraints] == [c.structure(other) for c in other.constraints]
+    assert np.abs(expected[0] - expected[1]).max() > 0.1

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kinetree.arguments import number, refuse
 from kinetree.constraints.polynomial_coupling import numbers_of, polynomial
 from kinetree.constraints.position_constraint import VALUES, Leaves, PositionConstraint
-from kinetree.constraints.tendon_path import JointTerm, Path, ViaPoint, names_in, path_length, path_of
+from kinetree.constraints.tendon_path import (
+    JointTerm,
+    Path,
+    ViaPoint,
+    names_in,
+    path_length,
+    path_numbers,
+    path_of,
+    with_path_numbers,
+)
 from kinetree.state_kinematics import Kinematics
 
 
@@ -111,12 +121,26 @@ class TendonLength(PositionConstraint):
             return replace(self, path=path, master=(), coefficients=(value,), reference=reference, master_reference=0.0)
         return PositionConstraint.where_locked(self, positions)
 
+    def numbers(self) -> dict[str, object]:
+        """Coefficients, references, and the numbers of the paths."""
+        return PositionConstraint.numbers(self) | path_numbers(self.path, "path") | path_numbers(self.master, "master")
+
+    def with_numbers(self, values) -> TendonLength:
+        """The same with other numbers, of any scalar type, in the order of ``numbers``."""
+        values = list(values)
+        own = len(PositionConstraint.numbers(self))
+        made, rest = PositionConstraint.with_numbers(self, values[:own]), iter(values[own:])
+        for what in ("path", "master"):
+            object.__setattr__(made, what, with_path_numbers(getattr(self, what), rest))
+        return made
+
     def structure(self, model) -> tuple:
         """The paths by numbers of joints and frames."""
         joints = {name: str(i) for i, name in enumerate(model.joint_names)}
         frames = {frame.name: str(k) for k, frame in enumerate(model.frames)}
         numbered = self.renamed(joints.__getitem__, frames.__getitem__)
-        return self.kind, repr(numbered.path), repr(numbered.master), len(self.coefficients)
+        paths = (with_path_numbers(path, itertools.repeat(1.0)) for path in (numbered.path, numbered.master))
+        return self.kind, *map(repr, paths), len(self.coefficients)
 
     def phi(self, kin):
         """``L - L0 - p(M - M0)``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from kinetree.arguments import number
@@ -34,6 +34,7 @@ class JointTerm:
     coefficient: float
 
     refers = MappingProxyType({"joint": "joint"})
+    measure = "coefficient"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class ViaPoint:
     frame: str
 
     refers = MappingProxyType({"frame": "frame"})
+    measure = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class Pulley:
     divisor: float
 
     refers = MappingProxyType({})
+    measure = "divisor"
 
 
 Path = tuple[JointTerm | ViaPoint | WrapShape | Pulley, ...]
@@ -165,6 +168,16 @@ def path_length(path: Path, kin):
             d = kin.point(end, relative_to=start)
             total = total + sqrt(d.dot(d)) * (1.0 / divisor)
     return total
+
+
+def path_numbers(path: Path, label: str) -> dict[str, object]:
+    """Coefficients and divisors of a path, by "path.<part>.coefficient"."""
+    return {f"{label}.{n}.{x.measure}": getattr(x, x.measure) for n, x in enumerate(path) if x.measure}
+
+
+def with_path_numbers(path: Path, values) -> Path:
+    """The path with other numbers from an iterator, of any scalar type."""
+    return tuple(replace(part, **{part.measure: next(values)}) if part.measure else part for part in path)
 
 
 def names_in(path: Path, kind: str) -> tuple[str, ...]:
