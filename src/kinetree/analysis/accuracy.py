@@ -219,7 +219,7 @@ class AccuracyReport:
         indent : int, optional
             As for ``json.dumps``.
         """
-        return json.dumps(_finite(self.as_data()), indent=indent, allow_nan=False)
+        return json.dumps(finite_or_none(self.as_data()), indent=indent, allow_nan=False)
 
     def __str__(self) -> str:
         rows = list(self.rows())
@@ -431,10 +431,10 @@ def _bodies(model: Model) -> Iterator[tuple[str, float, float, float]]:
         yield name, m, float(np.linalg.norm(h)) / m, gyration
 
 
-def _finite(x):
+def finite_or_none(x):
     """Without numbers that JSON does not have."""
     if isinstance(x, dict):
-        return {key: _finite(value) for key, value in x.items()}
+        return {key: finite_or_none(value) for key, value in x.items()}
     if isinstance(x, (list, tuple)):
-        return [_finite(value) for value in x]
+        return [finite_or_none(value) for value in x]
     return None if isinstance(x, float) and not math.isfinite(x) else x

@@ -15,6 +15,7 @@ from scipy.optimize import lsq_linear
 
 from kinetree.algorithms.constrained import remaining_rows
 from kinetree.constraints import HardLimits, HardLoopLimits, StickingFriction, StickingLoopFriction
+from kinetree.constraints.contract import dense
 from kinetree.errors import ConstraintError
 from kinetree.state_kinematics import Kinematics
 from kinetree.verification import loop_checks
@@ -48,14 +49,6 @@ def _states(s):
     return s.at(s.q, v)
 
 
-def _dense(rows, nv: int) -> np.ndarray:
-    found = np.zeros((len(rows), nv))
-    for n, row in enumerate(rows):
-        for k, x in row.items():
-            found[n, k] = float(x)
-    return found
-
-
 def _friction(model, kin) -> tuple[np.ndarray, np.ndarray]:
     """Rows and coefficients of friction that sticks."""
     rows, most = [], []
@@ -69,7 +62,7 @@ def _friction(model, kin) -> tuple[np.ndarray, np.ndarray]:
                 if not c.of or name in c.of:
                     rows += [kin.row(name, n) for n in range(loop.joint.nv)]
                     most += [float(x) for x in loop.along(c.replaces_in_loops)]
-    return _dense(rows, model.nv), np.array(most)
+    return dense(rows, model.nv), np.array(most)
 
 
 def _limited(model, kin) -> list[tuple]:
@@ -107,7 +100,7 @@ def _reference(s, j, kin, limited, sides) -> tuple[np.ndarray, np.ndarray]:
     """Accelerations of state j, and the size of their terms; ``sides`` +1 where a lower limit is reached."""
     model, v = s.model, s.v[j]
     equalities = [c for c in model.constraints if c.row_kind == "equality"]
-    G = _dense([row for c in equalities for row in c.rows(kin)], model.nv)
+    G = dense([row for c in equalities for row in c.rows(kin)], model.nv)
     k = -np.array([float(x) for c in equalities for x in c.bias(kin)])
     right = (s.tau + _passive(s) - s.bias)[j].astype(float)
     B, most = _friction(model, kin)
@@ -116,7 +109,7 @@ def _reference(s, j, kin, limited, sides) -> tuple[np.ndarray, np.ndarray]:
     M = s.M[j].astype(float)
     a, _, P, _, _ = _saddle_point(M, G, right, k) if len(G) else _free(M, right)
     size = np.abs(P) @ (np.abs(right) + np.abs(M) @ np.abs(a))
-    rows = np.concatenate([B[~moves], _dense([row for row, *_ in limited], model.nv)])
+    rows = np.concatenate([B[~moves], dense([row for row, *_ in limited], model.nv)])
     most, never = most[~moves], np.zeros(len(sides))
     least = np.concatenate([-most, np.where(sides > 0, never, -np.inf)])
     most = np.concatenate([most, np.where(sides > 0, np.inf, never)])

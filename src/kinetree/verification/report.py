@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
+from kinetree.analysis.accuracy import finite_or_none
+
 HEADINGS = ("quantity", "method", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")
 
 
@@ -141,7 +143,7 @@ class Verification:
 
     def to_json(self, indent: int | None = 2) -> str:
         """The report as JSON text; numbers that are not finite are null."""
-        return json.dumps(_finite(self.as_data()), indent=indent)
+        return json.dumps(finite_or_none(self.as_data()), indent=indent)
 
     def __str__(self) -> str:
         cells = [HEADINGS, *map(row_cells, self.rows)]
@@ -165,11 +167,3 @@ def row_cells(row: Row) -> tuple[str, ...]:
     place = f"{row.where}, state {row.state}" if row.where and row.state is not None else row.where
     numbers = f"{row.deviation:.1e}", f"{row.tolerance:.1e}", f"{row.ratio:.1e}"
     return row.quantity, row.method, row.against, *numbers, row.verdict, place
-
-
-def _finite(x):
-    if isinstance(x, dict):
-        return {key: _finite(value) for key, value in x.items()}
-    if isinstance(x, (list, tuple)):
-        return [_finite(value) for value in x]
-    return None if isinstance(x, float) and not abs(x) < float("inf") else x

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.constraints.contract import dense
 from kinetree.state_kinematics import Kinematics
 from kinetree.verification.check import Check, Compared, LeftOut
 from kinetree.verification.differences import derivative, steps
@@ -32,9 +33,7 @@ class Rows:
                 self.bias += c.bias(kin)
                 phi, held = c.residual(kin), c.position_level(model)
                 self.phi += [x if at else None for x, at in zip(phi or [None] * len(held), held, strict=True)]
-        self.G = np.zeros((len(rows), model.nv), np.result_type(*map(np.asarray, (q, v, t))))
-        for n, row in enumerate(rows):
-            self.G[n, list(row)] = list(row.values())
+        self.G = dense(rows, model.nv, np.result_type(*map(np.asarray, (q, v, t))))
         self.rate, self.bias = (np.array(x, self.G.dtype) for x in (self.rate, self.bias))
         self.held = np.array([x is not None for x in self.phi], bool)
         self.errors = np.array([x for x in self.phi if x is not None], self.G.dtype)
