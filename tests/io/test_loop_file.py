@@ -357,3 +357,14 @@ def test_damaged_files_end_in_named_errors(tmp_path, suffix):
         except FileFormatError as error:
             assert str(error).startswith(str(path)) and error.code == "loop-file"
     assert 20 < read < 350, read
+
+
+def test_data_of_several_freedoms_are_lists(tmp_path):
+    """One number for each freedom, written and read again; one number is one for all."""
+    data = {"damping": (0.1, 0.2), "stiffness": 3.0, "lower": (-0.5, -np.inf), "upper": (0.5, 1.0)}
+    loop = kt.constraints.LoopJoint("gimbal", kt.joints.Universal(), "world", "lower", **data)
+    model = kt.models.double_pendulum().with_constraints(loop)
+    kt.save(model, tmp_path / "robot.urdf")
+    (again,) = kt.load(tmp_path / "robot.urdf").loops
+    for what in (*data, "limit_stiffness"):
+        assert again.along(what) == loop.along(what)

@@ -285,8 +285,8 @@ class Assembly:
         for what in ("effort_limit", "velocity_limit"):
             if what in settings:
                 self.notes.info(c.node, f"joint '{c.name}' closes a loop: its {what} {settings.pop(what)} is not held")
-        if settings and len(c.axes) != 1:
-            message = f"joint '{c.name}' closes a loop with two axes: their {', '.join(settings)}"
+        if settings and c.joint(R).nv != len(c.axes):
+            message = f"joint '{c.name}' closes a loop with {len(c.axes)} axes: their {', '.join(settings)}"
             self.notes.unsupported(c.node, message)
             settings = {}
         for record in c.records:

@@ -21,7 +21,7 @@ from kinetree.io.number_text import rpy_of
 from kinetree.io.urdf.loop_syntax import YAML_SUFFIXES, SyntaxFault, Tables, parsed, table_text
 from kinetree.io.xml.source import read_bytes
 from kinetree.joints import Cylindrical, Fixed, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
-from kinetree.model.loop_joints import DATA
+from kinetree.model.loop_joints import DATA, LIMITS
 from kinetree.model.mechanism import is_identity
 from kinetree.model.parts import pose_of_transform, rotation_of_rpy, transform_of_pose
 
@@ -30,11 +30,12 @@ MOST_BYTES = 2**20
 TYPES = {cls.kind: cls for cls in (Fixed, Spherical, Revolute, Prismatic, Cylindrical, Helical, Universal, Planar)}
 _NUMBER, _TEXT, _NAME, _FLAG, _POINT, _PLACE = "a number", "text", "a name", "true or false", "[x, y, z]", "a pose"
 _NUMBERS, _NAMES = "a list of numbers", "a list of names"
+_EACH = "a number, or a list of one for each freedom"
 _ENDS = {"predecessor": _NAME, "successor": _NAME}
 # Entries of each kind of table, and those that must be there.
 ENTRIES = {
     "loop": {"name": _NAME, "type": _TEXT, **_ENDS, "axis": _POINT, "pitch": _NUMBER, "at_predecessor": _PLACE,
-             "at_successor": _PLACE, **dict.fromkeys(DATA, _NUMBER), "active": _FLAG},
+             "at_successor": _PLACE, **dict.fromkeys(DATA, _EACH), "active": _FLAG},
     "distance": {"name": _NAME, **_ENDS, "length": _NUMBER, "at_predecessor": _POINT, "at_successor": _POINT},
     "coupling": {"name": _NAME, "joints": _NAMES, "ratios": _NUMBERS, "total": _NUMBER},
     "polynomial": {"name": _NAME, "joint": _NAME, "master": _NAME, "coefficients": _NUMBERS,
@@ -195,8 +196,10 @@ class _Table:
             return value
         if kind == _FLAG and isinstance(value, bool):
             return value
-        if kind == _NUMBER and _is_number(value, infinite=key in ("lower", "upper")):
+        if kind in (_NUMBER, _EACH) and _is_number(value, infinite=key in LIMITS):
             return float(value)
+        if kind == _EACH and isinstance(value, list) and all(_is_number(x, infinite=key in LIMITS) for x in value):
+            return tuple(map(float, value))
         if kind == _POINT and _numbers(value, 3):
             return tuple(map(float, value))
         if kind == _NUMBERS and _numbers(value):
@@ -320,7 +323,7 @@ def _loop_entries(loop: LoopJoint) -> tuple[str, dict] | None:
             values[key] = {"xyz": p.tolist(), "rpy": list(rpy_of(R))}
     for what in DATA:
         if getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default:
-            values[what] = getattr(loop, what)
+            values[what] = _listed(getattr(loop, what))
     return "loop", values | ({} if loop.active else {"active": False})
 
 
