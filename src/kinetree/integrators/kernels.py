@@ -101,7 +101,7 @@ def _runge_kutta_stage(model, q, w, xi_dot, a, tau, h, f_ext=None, u=None):
 def _runge_kutta_sum(model, q, w, h, x1, a1, x2, a2, x3, a3, x4, a4):
     """The end of a classical Runge-Kutta step: weights 1/6, 1/3, 1/3, 1/6."""
     x, a = _simpson(x1, x2, x3, x4), _simpson(a1, a2, a3, a4)
-    return finished(model, integrate(model, q, [h * x_k for x_k in x]), axpy(w, a, h), closing=1)
+    return finished(model, integrate(model, q, [h * x_k for x_k in x]), axpy(w, a, h))
 
 
 def finished(model, q, w, closing: int = 2):
