@@ -262,7 +262,7 @@ def test_invalid_forces_in_loops_are_named():
         ("damping is -1.0, expected a finite number", Revolute(), {"damping": -1.0}),
         ("stiffness is nan", Revolute(), {"stiffness": np.nan}),
         ("lower 2 is above upper 1", Revolute(), {"lower": 2.0, "upper": 1.0}),
-        ("both on body 'lower', open by 1 m or rad, expected two", Revolute(), {"predecessor": "lower"}),
+        ("both on body 'lower', open by 1 m, expected two", Revolute(), {"predecessor": "lower"}),
     ):
         with pytest.raises(ModelError, match=match):
             closed(joint, **data)

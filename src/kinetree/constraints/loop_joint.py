@@ -269,7 +269,7 @@ class LoopJoint(Constraint):
 
     def unit(self, n: int) -> str:
         """Of moments rad, of forces m."""
-        return "rad" if any(self.joint.implicit(Transform.identity())[1][n].angular) else "m"
+        return "rad" if any(self.joint.at(0.0).implicit(Transform.identity())[1][n].angular) else "m"
 
     @property
     def code(self) -> tuple:

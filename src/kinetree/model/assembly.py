@@ -123,11 +123,11 @@ class Assembly:
             if not loop.has_rows or None in ends or ends[0][1] != ends[1][1] or ends[0][0] == ends[1][0]:
                 yield loop
                 continue
-            gap = misfit(loop, *(X for *_, X in ends))
+            gap, unit = misfit(loop, *(X for *_, X in ends))
             between = f"{loop} is between parts of one body, since fixed joints connect them"
             if gap > CLOSED:
                 raise ModelError(
-                    f"model {self.builder.name!r}: {between}, and it is open by {gap:.3g} m or rad. Take it out, or "
+                    f"model {self.builder.name!r}: {between}, and it is open by {gap:.3g} {unit}. Take it out, or "
                     "give one of them a joint that moves",
                     loop=loop.name,
                 )

@@ -91,8 +91,8 @@ def without_forces(loop: LoopJoint) -> LoopJoint:
     return dataclasses.replace(loop, **{what: defaults[what].default for what in PARAMETERS})
 
 
-def misfit(loop: LoopJoint, X_P: Transform, X_S: Transform) -> float:
-    """The error of position of a loop joint between two frames of one body [m or rad].
+def misfit(loop: LoopJoint, X_P: Transform, X_S: Transform) -> tuple[float, str]:
+    """The largest error of position of a loop joint between two frames of one body, and its unit.
 
     Parameters
     ----------
@@ -101,7 +101,8 @@ def misfit(loop: LoopJoint, X_P: Transform, X_S: Transform) -> float:
         From the body to the predecessor's and to the successor's frame.
     """
     X = loop.X_S @ X_S @ (loop.X_P @ X_P).inverse()
-    return max((abs(float(x)) for x in loop.joint.at(0.0).implicit(X)[0]), default=0.0)
+    gap, n = max(((abs(float(x)), n) for n, x in enumerate(loop.joint.at(0.0).implicit(X)[0])), default=(0.0, None))
+    return gap, "m" if n is None else loop.unit(n)
 
 
 def check_loops(model) -> None:
@@ -115,7 +116,7 @@ def check_loops(model) -> None:
         where = f"model {model.name!r}, loop joint {name!r}"
         P, S = model.frame(loop.predecessor), model.frame(loop.successor)
         if P.body == S.body:
-            gap = f", open by {misfit(loop, P.X_FB, S.X_FB):.3g} m or rad" if loop.has_rows else ""
+            gap = ", open by {:.3g} {}".format(*misfit(loop, P.X_FB, S.X_FB)) if loop.has_rows else ""
             raise ModelError(
                 f"{where}: frames {P.name!r} and {S.name!r} are both on body {model.body_names[P.body]!r}{gap}, "
                 "expected two bodies. A loop joint closes a chain of joints between two bodies; name another frame",

@@ -149,8 +149,8 @@ def _leave_out_rigid_loops(editor: ModelEditor) -> None:
             left.append(loop)
             continue
         P, S = (editor.pose_of(name) for name in (loop.predecessor, loop.successor))
-        gap = misfit(loop, P, S)
-        level, state = ("info", "closed") if gap < CLOSED else ("warning", f"open by {gap:.3g} m or rad")
+        gap, unit = misfit(loop, P, S)
+        level, state = ("info", "closed") if gap < CLOSED else ("warning", f"open by {gap:.3g} {unit}")
         editor.note(level, "lock", f"{loop} now connects two frames of one body, {state}: left out")
     editor.equipment = replace(editor.equipment, loops=tuple(left))
     for c in list(editor._constraints):

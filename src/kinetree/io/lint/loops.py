@@ -26,11 +26,11 @@ def open_loops(model, file: str) -> list[Finding]:
     where = "in the position of the file" if shown else "at the neutral position"
     kin, found = Kinematics(model.at(0.0), q.tolist()), []
     for c in model.constraints:
-        gap = max((abs(float(x)) for x in c.residual(kin) or ()), default=0.0)
+        gap, n = max(((abs(float(x)), n) for n, x in enumerate(c.residual(kin) or ())), default=(0.0, 0))
         if gap > CLOSED or math.isnan(gap):
             name = getattr(c, "name", "")
             named = f"{c} {name!r}" if name and name not in str(c) else str(c)
-            message = f"{named} is open by {gap:.3g} m or rad {where}"
+            message = f"{named} is open by {gap:.3g} {c.unit(n)} {where}"
             repair = "kinetree.assemble(model) finds a closed position; check the frames and lengths if it does not"
             found.append(finding("open-loop", file, None, "", message, repair))
     return found
