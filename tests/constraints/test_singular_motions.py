@@ -234,3 +234,10 @@ def test_rates_of_rows_along_a_motion(seed):
         right = np.array([float(x) for x in system.rates[1]])
     size = np.abs(K @ jerk).max() + np.abs(R @ a).max() + np.abs(right).max()
     assert size > 0.1 and K @ jerk + R @ a == pytest.approx(right, abs=1e-4 * size)
+
+
+@pytest.mark.parametrize("integrator", ["generalized_alpha", "linearly_implicit", kt.integrators.Adaptive("Radau")])
+def test_methods_without_special_steps_refuse_singular_starts(integrator):
+    """With the loop and the methods that have such steps."""
+    with pytest.raises(kt.errors.SimulationError, match="1 row dependent on others. Steps .* use 'rk4'"):
+        kt.simulate(rhombus(), np.zeros(3), [2.0, -2.0, 2.0], duration=0.1, integrator=integrator)

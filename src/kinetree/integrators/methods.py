@@ -19,6 +19,7 @@ from kinetree.integrators.implicit_midpoint import ImplicitMidpoint
 from kinetree.integrators.linearly_implicit import LinearlyImplicitEuler
 from kinetree.integrators.rk4 import RungeKutta4
 from kinetree.integrators.semi_implicit import SemiImplicitEuler
+from kinetree.integrators.singular_steps import passes_singular
 from kinetree.integrators.variational import Variational
 
 FIXED_STEP = {
@@ -193,3 +194,10 @@ def one_of(what: str, value, valid) -> None:
         where, _, noun = what.rpartition(": ")
         known = ", ".join(valid)
         raise SimulationError(f"{where}: no {noun} {value!r}.{hint} Known: {known}.", found=value, valid=valid)
+
+
+def goes_through_singular(method) -> bool:
+    """Whether runs by a method go through singular positions of loops; those by a user's own are not judged."""
+    if isinstance(method, Adaptive):
+        return method.method in PAIRS
+    return passes_singular(method) or not is_built_in(method)

@@ -6,7 +6,9 @@ import numpy as np
 
 from kinetree.algorithms.constraint_rows import CONSTRAINT_MISFIT
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINT_TOLERANCE
-from kinetree.integrators.singular_steps import regular_or_passing
+from kinetree.errors import SimulationError
+from kinetree.integrators.methods import described, goes_through_singular
+from kinetree.integrators.singular_steps import Passage, regular_or_passing
 from kinetree.integrators.system import System
 from kinetree.model.closing import HELD, Closing, closed_position
 
@@ -52,6 +54,18 @@ def closed_start(system, q, w, given_v: bool) -> tuple[np.ndarray, np.ndarray, l
         q_closed,
         w_closed,
         [f"the start is closed by projection: positions by {move:.2g} rad or m, velocities by {change:.2g}"],
+    )
+
+
+def require_regular_start(system, q, method) -> None:
+    """Raise SimulationError for a start in a singular position, by a method whose steps do not go through it."""
+    if goes_through_singular(method) or regular_or_passing(system, q) is system:
+        return
+    note = Passage(0.0, 0.0, q, np.zeros(system.model.nv)).described(system.model)
+    raise SimulationError(
+        f"simulate: the start is a {note.partition(';')[0]}. Steps of integrator {described(method)!r} do not go "
+        "through singular positions: use 'rk4', 'semi_implicit' or 'adaptive'.",
+        integrator=method.name,
     )
 
 

@@ -16,7 +16,7 @@ from kinetree.integrators.methods import Adaptive, integrator_of, refuse_interna
 from kinetree.integrators.system import System
 from kinetree.model.closing import closed_position
 from kinetree.simulation.choice import chosen_method, contact_notes, friction_notes, slow_steps
-from kinetree.simulation.closed_starts import closed_start, inexact_rows
+from kinetree.simulation.closed_starts import closed_start, inexact_rows, require_regular_start
 from kinetree.simulation.components import Components
 from kinetree.simulation.events import checked_events
 from kinetree.simulation.initial import initial_state, joined_state
@@ -118,6 +118,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
         components = Components((*components.all, loops))
         q, v, changed = closed_start(System(active), q, v, v0 is not None)
         notes += [*changed, *inexact_rows(active)]
+        require_regular_start(System(active), q, method)
         active = closed_by(active, closure, method, "simulate")
     refuse_unsupported(active, "aba", computed=[*stepped_constraints(active), *bounded])
     refuse_internal("simulate", active, method)
