@@ -153,7 +153,8 @@ def inverse_kinematics(
     Marquardt's method* (1999); errors and their derivatives on the manifold, exact. The error of a rotation is its
     rotation vector. Couplings, closed loops and targets of higher priority are equations: steps are made in the null
     space of their rows, and further steps let them hold again, so all positions of a search are closed. Steps within
-    limits: C. L. Lawson, R. J. Hanson, *Solving Least Squares Problems* (1974), problem LSI of chapter 23.
+    limits: C. L. Lawson, R. J. Hanson, *Solving Least Squares Problems* (1974), problem LSI of chapter 23. Limits of
+    loop joints are not considered.
 
     Examples
     --------
