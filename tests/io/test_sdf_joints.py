@@ -422,6 +422,22 @@ def test_stops_of_a_loop_joint_are_its_own():
     assert (loop.limit_stiffness, loop.limit_damping) == (70.0, 3.0) and loop.has_stop
 
 
+def test_a_universal_joint_that_closes_a_loop_has_forces_about_both_axes():
+    """Damping and springs of each axis."""
+    axes = axis((0, 1, 0), damp(0.3, 0.1)) + axis((0, 0, 1), damp(0.7, 0.2), tag="axis2")
+    text = model(
+        link("a"), link("b"), joint("p", "revolute", "world", "a", axis((0, 1, 0))),
+        joint("q", "revolute", "a", "b", axis((0, 0, 1))), joint("u", "universal", "world", "b", axes), version="1.11",
+    )  # fmt: skip
+    loaded = load_sdf(text)
+    (loop,) = loaded.loops
+    assert loop.joint == Universal() and loaded.unsupported == ()
+    assert (loop.damping, loop.stiffness) == ((0.3, 0.7), (0.1, 0.2))
+    with kt.interpreted():
+        energy = kt.dynamics.elastic_energy(loaded, [0.2, -0.3])
+    assert energy == pytest.approx(0.5 * (0.1 * 0.2**2 + 0.2 * 0.3**2))
+
+
 def test_a_screw_closes_a_loop():
     """A nut that slides on a rail and a spindle: the travel is the pitch times the angle, in the file's convention."""
     slide, z = joint("slide", "prismatic", "world", "nut", axis((0, 0, 1))), axis((0, 0, 1))
