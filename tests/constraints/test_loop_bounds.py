@@ -196,3 +196,17 @@ def test_a_loop_joint_without_rows_has_limits():
     assert a == pytest.approx([0.0, 0.5, 0.0], abs=1e-9) and force == pytest.approx(2.0 * 9.81)
     run = kt.simulate(model, [0, 0, 0.0], duration=0.3, dt=1e-3)
     assert run.q[-1] == pytest.approx([0.0, 0.0, -0.1], abs=1e-6)
+
+
+@pytest.mark.parametrize("data, bounds", [
+    ({"dry_friction": 1.0}, (StickingLoopFriction(),)),
+    ({"joint": kt.joints.PlanarSplit(), "stiffness": (1.0, 50.0, 60.0), "damping": 0.1}, ()),
+])  # fmt: skip
+def test_planar_models_have_the_same_accelerations(data, bounds):
+    """Friction in the loop joint, and a bushing in the plane, which has no rows there."""
+    linkage = kt.models.four_bar()
+    model = linkage.replace(constraints=[replace(linkage.loops[0], **data), *bounds])
+    q, v = linkage.keyframe("initial")[0], np.zeros(3) if bounds else np.ones(3)
+    a = kt.forward_dynamics(model, q, v, [-5.0, 0.0, 0.0])
+    assert kt.forward_dynamics(model.planar(), q, v, [-5.0, 0.0, 0.0]) == pytest.approx(a, rel=1e-9)
+    assert np.abs(a).max() > 1.0

@@ -139,7 +139,7 @@ class Constraint:
 
     def natural_sizes(self, model, sizes):
         """For each row the size of entries that are not rounding, given the largest of each row over many positions."""
-        return max(sizes)
+        return max(sizes, default=0.0)
 
     def laws(self, kin, dt=None, predicted=None) -> Sequence[RowLaw]:
         """For box rows: the force of each row as a function of its rate.

@@ -52,6 +52,10 @@ class PlanarLoopJoint(Constraint):
         """Apparent rates of the forces of ``measured`` in a relative motion."""
         return tuple(self._in_plane(self._rates_of(coordinate_forces_rate, self.loop.joint, motion)))
 
+    def along(self, what: str) -> tuple:
+        """As for the spatial loop joint."""
+        return self.loop.along(what)
+
     def counted(self, q) -> list[tuple]:
         """As for the spatial loop joint."""
         return self.loop.counted(q)
