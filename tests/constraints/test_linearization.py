@@ -114,6 +114,25 @@ def test_torques_that_hold_a_state_are_found_or_refused():
         kt.closed_loops.linearize(cart, [0.0, 0.3], actuated=[cart.joint_names[0]])
 
 
+def test_models_that_depend_on_time_are_linearized_at_a_time():
+    """A pendulum on a shaken stand weighs as much as the stand accelerates; a driven crank takes one torque."""
+    b, t = kt.ModelBuilder("shaken"), 0.3
+    shaken = kt.joints.Prescribed(kt.joints.Prismatic((0, 0, 1)), kt.joints.Sinusoid(0.1, omega=5.0))
+    b.add_body("stand", joint=shaken, mass=1.0, inertia=np.eye(3))
+    b.add_body("arm", "stand", kt.joints.Revolute((0, 1, 0)), mass=1.0, com=(0, 0, -0.5), inertia=np.zeros((3, 3)))
+    model = b.build()
+    found = kt.closed_loops.linearize(model, [0.0], t=t)
+    assert found.A == pytest.approx(np.array([[0.0, 1.0], [-(G - 2.5 * np.sin(5.0 * t)) / 0.5, 0.0]]))
+    with pytest.raises(TypeError, match="missing t.*joint 'stand' depends on time"):
+        kt.closed_loops.linearize(model, [0.0])
+    bar = kt.models.four_bar()
+    driven = bar.with_constraints(kt.constraints.PrescribedMotion("crank", kt.joints.Polynomial((1.0, 2.0))))
+    q, v = kt.assemble(bar, [1.0, 0.0, 1.5], fixed="crank", v=[2.0, 0.0, 0.0])
+    a = kt.closed_loops.accelerations(bar, q, v, [0.0], independent="crank")
+    family = kt.closed_loops.torque_family(driven, q, v, a, t=0.0)
+    assert family.null_space.shape == (3, 3) and not family.tau.any()  # the constraint moves it
+
+
 def test_a_state_is_linearized_in_batches():
     """Compiled, at several crank angles."""
     angles = (0.4, 1.0, 1.7)

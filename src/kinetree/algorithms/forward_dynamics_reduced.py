@@ -69,7 +69,7 @@ class Reflected:
             f = [*f[:m], *reflect(f[m:])]
         lam = [0.0] * len(self.diagonal)
         for m in reversed(range(len(lam))):
-            lam[m] = (f[m] - sum((self.columns[j][m] * lam[j] for j in range(m + 1, len(lam))), start=0.0))
+            lam[m] = f[m] - sum((self.columns[j][m] * lam[j] for j in range(m + 1, len(lam))), start=0.0)
             lam[m] = lam[m] / self.diagonal[m]
         return lam
 

@@ -10,6 +10,7 @@ from kinetree.algorithms.joint_sets import independent_coordinates
 from kinetree.analysis.torque_family import torque_family
 from kinetree.arguments import a_model, array, checked
 from kinetree.compiler.calls import public_call
+from kinetree.compiler.time_argument import time_input
 from kinetree.errors import ConstraintError
 
 TRIM = 1e-6  # of the forces at a trim point: less is rounding, and errors of positions
@@ -47,7 +48,7 @@ class Linearization:
 
 
 @checked(model=a_model)
-def linearize(model, q, v=None, tau=None, *, actuated=None, independent=None, f_ext=None) -> Linearization:
+def linearize(model, q, v=None, tau=None, *, actuated=None, independent=None, f_ext=None, t=None) -> Linearization:
     """Linearize a model, with or without loops, about a state.
 
     Parameters
@@ -67,6 +68,8 @@ def linearize(model, q, v=None, tau=None, *, actuated=None, independent=None, f_
         ``model.independent_velocities()``.
     f_ext : (nb, 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin; constant.
+    t : float, optional
+        Time [s], for models that depend on it; constant.
 
     Returns
     -------
@@ -101,9 +104,12 @@ def linearize(model, q, v=None, tau=None, *, actuated=None, independent=None, f_
     q = array("linearize: q", q, shape=(model.nq,))
     v = np.zeros(model.nv) if v is None else array("linearize: v", v, shape=(model.nv,))
     free = independent_coordinates(model, independent)
-    find = public_call("closed_loops_accelerations")
-    still = find(model, q, v, np.zeros(len(free)), independent=independent)
-    family = torque_family(model, q, v, still, actuated=actuated, f_ext=f_ext)
+
+    def call(name, *arrays, **options):
+        return public_call(name)(model, q, *arrays, **time_input(name, model, t), **options)
+
+    still = call("closed_loops_accelerations", v, np.zeros(len(free)), independent=independent)
+    family = torque_family(model, q, v, still, actuated=actuated, f_ext=f_ext, t=t)
     if tau is None:
         tau = family.tau
         needed, missing = np.abs(tau).max(initial=0.0), np.abs(family.missing).max(initial=0.0)
@@ -115,9 +121,9 @@ def linearize(model, q, v=None, tau=None, *, actuated=None, independent=None, f_
             )
     else:
         tau = array("linearize: tau", tau, shape=(model.nv,))
-    A, B = public_call("closed_loops_linearization")(model, q, v, tau, f_ext, independent=independent)
-    a = public_call("forward_dynamics")(model, q, v, tau, f_ext)
-    G = public_call("closed_loops_null_space")(model, q, independent=independent)
+    A, B = call("closed_loops_linearization", v, tau, f_ext=f_ext, independent=independent)
+    a = call("forward_dynamics", v, tau, f_ext=f_ext)
+    G = call("closed_loops_null_space", independent=independent)
     motors = [model.velocity_labels.index(name) for name in family.labels]
     states = tuple(model.velocity_labels[k] for k in free)
     return Linearization(A, B[:, motors], tau, a, G, states, family.labels)

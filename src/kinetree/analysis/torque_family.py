@@ -16,6 +16,7 @@ from kinetree.algorithms.constraint_rows import constraint_jacobian
 from kinetree.algorithms.joint_sets import velocity_coordinates
 from kinetree.arguments import a_model, array, checked
 from kinetree.compiler.calls import public_call
+from kinetree.compiler.time_argument import time_input
 from kinetree.errors import ArgumentError
 
 SINGULAR = 1e-9  # singular values below this part of the largest are zero
@@ -61,7 +62,7 @@ class TorqueFamily:
 
 
 @checked(model=a_model)
-def torque_family(model, q, v, a, *, actuated=None, weights=None, f_ext=None) -> TorqueFamily:
+def torque_family(model, q, v, a, *, actuated=None, weights=None, f_ext=None, t=None) -> TorqueFamily:
     """All torques of the motors that cause one motion of a mechanism with loops, and whether there are any.
 
     Parameters
@@ -79,6 +80,8 @@ def torque_family(model, q, v, a, *, actuated=None, weights=None, f_ext=None) ->
         Of the squared torques, positive [1, or 1/(N m)^2 and 1/N^2 where units are to agree]. Default: 1.
     f_ext : (nb, 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    t : float, optional
+        Time [s], for models that depend on it.
 
     Returns
     -------
@@ -119,8 +122,9 @@ def torque_family(model, q, v, a, *, actuated=None, weights=None, f_ext=None) ->
     if not (w > 0.0).all():
         raise ArgumentError(f"torque_family: weights are {w.tolist()}, expected positive numbers")
     # A member of the family of all joints has the effect of tau_ID, passive forces and couplings included.
-    needed = public_call("inverse_dynamics")(model, q, v, a, f_ext)
-    G = np.array(constraint_jacobian(model, q.tolist()), float).reshape(model.nc, model.nv)
+    needed = public_call("inverse_dynamics")(model, q, v, a, f_ext=f_ext, **time_input("inverse_dynamics", model, t))
+    now = model if t is None else model.at(t)
+    G = np.array(constraint_jacobian(now, q.tolist()), float).reshape(model.nc, model.nv)
     held = [n for c, numbers in model.constraint_rows() if c.row_kind == "equality" for n in numbers]
     G = G[np.setdiff1d(np.array(held, int), list(model.loop_rows().inexact))]
     _, sigma, V = np.linalg.svd(G) if len(G) else (None, np.zeros(0), np.eye(model.nv))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
 from kinetree.algorithms.domain import CONSTRAINTS, GIVEN_MOTIONS
-from kinetree.algorithms.spec import Spec
+from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.once import once
 
 TIME = "t"
@@ -45,6 +45,11 @@ def needs_time(spec: Spec, model) -> bool:
         return model.has_given_motions and TIME not in spec.inputs
     given = model.has_given_motions and not {CONSTRAINTS, GIVEN_MOTIONS}.isdisjoint(spec.domains)
     return takes_time(spec) and (model.time_dependent or given)
+
+
+def time_input(name: str, model, t) -> dict:
+    """The time as an input of the call of an algorithm, if there is one and the algorithm depends on it."""
+    return {TIME: t} if t is not None and needs_time(ALGORITHMS[name], model) else {}
 
 
 def with_time(spec: Spec) -> Spec:
