@@ -151,6 +151,7 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
         "V_d": rng.standard_normal((BATCH, 6)),
         "frame_stiffness": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]), (BATCH, 1, 1)),
         "frame_damping": np.tile(np.eye(6), (BATCH, 1, 1)), "a_independent": a[:, : model.ny], "weights": tau**2 + 1.0,
+        "multipliers": tau[:, : model.nc],
         **factors._asdict(),
     }  # fmt: skip
 

@@ -79,6 +79,7 @@ def inputs_of(model, n=11, seed=3):
         "R_d": np.linalg.qr(rng.standard_normal((n, 3, 3)))[0], "p_d": rng.standard_normal((n, 3)),
         "V_d": rng.standard_normal((n, 6)), "frame_stiffness": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]), (n, 1, 1)),
         "frame_damping": np.tile(np.eye(6), (n, 1, 1)), "a_independent": a[:, : model.ny], "weights": tau**2 + 1.0,
+        "multipliers": tau[:, : model.nc],
         **factors._asdict(),
     }  # fmt: skip
 

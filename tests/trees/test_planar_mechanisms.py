@@ -146,6 +146,9 @@ def flattened(planar, name, shape, x, static):
         return six(E_0) @ x if shape[0] == 6 else x
     if shape in (("nb", 6), ("nf", 6)):
         return np.array([six(E) @ row for E, row in zip(axes(planar, reference, shape[0]), x, strict=True)])
+    if shape == ("n_loops", 6):  # of loops in the plane: tests/constraints/test_loops.py
+        assert not len(x)
+        return x[:, :3]
     if shape == ("nf", 6, "nv"):
         return np.array([six(E) @ row for E, row in zip(axes(planar, reference, "nf"), x, strict=True)])
     if shape == (6, 6):
