@@ -112,6 +112,7 @@ def loop_rows(model) -> LoopRows:
     typical = {
         n: MappingProxyType({k: float(entries[m, k]) for k in sorted(samples.coordinates[m])}) for m, n in of_loops
     }
+    samples.q.setflags(write=False)
     return LoopRows(
         tuple(n for n in everything if n in chosen or n not in free),
         MappingProxyType(typical),
