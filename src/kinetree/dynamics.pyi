@@ -55,10 +55,10 @@ class _articulated_factorization(NamedTuple):
     K: NDArray[Any]
     D_inv: NDArray[Any]
 
-def articulated_factorization(model: Model, q: ArrayLike, diagonal: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _articulated_factorization:
+def articulated_factorization(model: Model, q: ArrayLike, diagonal: ArrayLike | None = None, body_terms: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _articulated_factorization:
     r"""The joint-space inertia matrix factorized by articulated bodies, for `articulated_solve`.
 
-    .. math:: M(q) + \mathrm{diag}(d) = (1 + S^T \phi K)\, D\, (1 + S^T \phi K)^T
+    .. math:: M(q) + J^T \mathrm{blkdiag}(B)\, J + \mathrm{diag}(d) = (1 + S^T \phi K)\, D\, (1 + S^T \phi K)^T
 
     Parameters
     ----------
@@ -67,7 +67,10 @@ def articulated_factorization(model: Model, q: ArrayLike, diagonal: ArrayLike | 
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
     diagonal : (..., nv) array, optional
-        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring.
+        Added to the diagonal of M [kg m^2 or kg]: ``h D + h^2 K`` of dampers and springs.
+    body_terms : (..., nb, 6, 6) array, optional
+        Added to the inertia of each body [kg m^2, kg m and kg], in its coordinates: ``h D + h^2 K`` of damping
+        and stiffness that act on it. The symmetric part is taken; row 0 is not used. Default: zero.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -752,7 +755,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, diagonal: ArrayLike | None =
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
     diagonal : (..., nv) array, optional
-        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring.
+        Added to the diagonal of M [kg m^2 or kg]: ``h D + h^2 K`` of dampers and springs.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -779,7 +782,7 @@ def inverse_mass_product(model: Model, q: ArrayLike, x: ArrayLike, diagonal: Arr
     x : (..., nv) array
         Generalized forces or momenta [N m or N, or N m s or N s].
     diagonal : (..., nv) array, optional
-        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring.
+        Added to the diagonal of M [kg m^2 or kg]: ``h D + h^2 K`` of dampers and springs.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

@@ -116,7 +116,7 @@ def table(folder: pathlib.Path) -> dict:
                 threads=None,
             ),
         ),
-        "dynamics.factorize": (kt.dynamics.factorize, dict(model=m, q=q, diagonal=None)),
+        "dynamics.factorize": (kt.dynamics.factorize, dict(model=m, q=q, diagonal=None, body_terms=None)),
         "verify": (
             kt.verify,
             dict(model=kt.models.pendulum(), states=1, seed=0, fast=True, modified=False, progress=None),

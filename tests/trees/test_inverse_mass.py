@@ -158,6 +158,25 @@ def test_a_linearly_implicit_step_of_springs_and_dampers():
     solves(kt.crba(model, q) + np.diag(h * d + h * h * k), y, x)
 
 
+@pytest.mark.seeds(4)
+def test_terms_of_the_bodies(seed):
+    """M + J^T blkdiag(B) J + diag(d), with bodies on dampers and springs in the world: the dense solve."""
+    model, planar, q, _, x, _ = mechanism(seed)
+    rng = np.random.default_rng(seed)
+    roots = rng.standard_normal((model.nb, 6, 6))
+    B, d = roots @ roots.transpose(0, 2, 1), rng.uniform(0.1, 2.0, model.nv)
+    with kt.interpreted():
+        y = kt.dynamics.factorize(model, q, d, B).solve(x)
+        J = kt.kinematics.frame_jacobians(model, q, reference="local")[: model.nb]
+        solves(kt.crba(model, q) + np.einsum("bri,brs,bsj->ij", J, B, J) + np.diag(d), y, x)
+        skew = np.tril(np.ones((6, 6))) - np.triu(np.ones((6, 6)))
+        assert np.allclose(kt.dynamics.factorize(model, q, d, B + skew).solve(x), y, rtol=1e-12)  # has no effect
+        B_planar = B[:, 2:5, 2:5]
+        y = kt.dynamics.factorize(planar, q, d, B_planar).solve(x)
+        J = kt.kinematics.frame_jacobians(planar, q, reference="local")[: planar.nb]
+        solves(kt.crba(planar, q) + np.einsum("bri,brs,bsj->ij", J, B_planar, J) + np.diag(d), y, x)
+
+
 def test_preconditioned_conjugate_gradients_on_a_stiff_chain():
     """A spring across all joints has no diagonal term; with the rest as preconditioner CG ends soon all the same."""
     n, h = 20, 0.01

@@ -22,17 +22,23 @@ from kinetree.algorithms.spec import algorithm
 
 
 @algorithm(
-    inputs="q", optional="diagonal", outputs="r S K D_inv", body_frames=True, raises="SingularityError", geared=False
+    inputs="q",
+    optional="diagonal body_terms",
+    outputs="r S K D_inv",
+    body_frames=True,
+    raises="SingularityError",
+    geared=False,
 )
-def articulated_factorization(model, q, diagonal=None):
+def articulated_factorization(model, q, diagonal=None, body_terms=None):
     r"""The joint-space inertia matrix factorized by articulated bodies, for `articulated_solve`.
 
-    .. math:: M(q) + \mathrm{diag}(d) = (1 + S^T \phi K)\, D\, (1 + S^T \phi K)^T
+    .. math:: M(q) + J^T \mathrm{blkdiag}(B)\, J + \mathrm{diag}(d) = (1 + S^T \phi K)\, D\, (1 + S^T \phi K)^T
 
     Notes
     -----
     Source: Featherstone (2008), table 7.1; Sueda, algorithm 10; Rodriguez, Jain, Kreutz-Delgado (1991) for the
-    factors. The armature is part of M. Cost: O(n).
+    factors. J stacks the Jacobians of the bodies in their own coordinates, B are the terms of the bodies. The armature
+    is part of M. Cost: O(n).
 
     See Also
     --------
@@ -56,7 +62,10 @@ def articulated_factorization(model, q, diagonal=None):
         here = X_0[i].turn()  # from the world's axes to the body's, its origin kept
         S[i] = here.inverse_apply(motion_subspace(model, i, q))
         r[i] = X_0[model.parent[i]].turn().inverse_apply(algebra.Motion(algebra.no_rotation, X.r)).linear
-        IA[i] = algebra.ArticulatedInertia.of(here.inverse_apply(model.I[i]))
+        inertia = algebra.ArticulatedInertia.of(model.I[i])
+        if body_terms is not None:
+            inertia = inertia + algebra.ArticulatedInertia.symmetric_part(body_terms[i])
+        IA[i] = here.inverse_apply(inertia)
 
     rows_S, K, D_inv = [None] * model.nv, [None] * model.nv, [0.0] * model.nv
     scales = inertia_scales(model)

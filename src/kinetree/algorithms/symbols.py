@@ -49,7 +49,7 @@ ARRAYS = {
     "M": (("nv", "nv"), "Mass matrix [kg m^2, kg m or kg], full and symmetric, the armature on its diagonal."),
     "L": (("nv", "nv"), "From `ltl` or `ltdl` [as there]."),
     "D": (("nv",), "The diagonal of D [kg m^2 or kg]."),
-    "diagonal": (("nv",), "Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring."),
+    "diagonal": (("nv",), "Added to the diagonal of M [kg m^2 or kg]: ``h D + h^2 K`` of dampers and springs."),
     "b": (("nv",), "Right-hand side [N m or N]."),
     "x": (("nv",), "A vector along the velocities [rad/s or m/s]."),
     "h": ((6,), "[angular; linear] momentum, world axes [kg m^2/s, kg m/s]."),
@@ -119,6 +119,9 @@ ARRAYS = {
 """Name, shape and meaning of each array. An entry of a shape is a number or the name of a size of the model."""
 
 OPTIONAL = ARRAYS | {
+    "body_terms": (("nb", 6, 6), "Added to the inertia of each body [kg m^2, kg m and kg], in its coordinates: "
+        "``h D + h^2 K`` of damping and stiffness that act on it. The symmetric part is taken; row 0 is not used. "
+        "Default: zero."),
     "x": (("nx",), "Internal states of force elements (``model.state_names``) [as the elements define them]. Default: "
         "``model.initial_state()``."),
     "weights": (("nv",), "Of the squared forces of actuators, positive [1, or 1/(N m)^2 and 1/N^2 where units are to "

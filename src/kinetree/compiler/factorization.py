@@ -30,7 +30,7 @@ class Factorization:
             x.setflags(write=False)  # every later solution depends on them
 
     def solve(self, x, *, out=None):
-        """``(M + diag(d))^-1 x``, in O(n) for each right-hand side.
+        """``(M + J^T B J + diag(d))^-1 x``, in O(n) for each right-hand side.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Factorization:
         return _solve(self.model, r[row], S[row], K[row], D_inv[..., None, :], x, out=out)
 
     def log_determinant(self):
-        """The logarithm of det(M + diag(d)), a number for each position.
+        """The logarithm of the determinant of the factorized matrix, a number for each position.
 
         Returns
         -------
@@ -87,10 +87,10 @@ class Factorization:
         return f"<Factorization of M of {self.model.name!r}, nv={self.model.nv}{f', batch {batch}' if batch else ''}>"
 
 
-def factorize(model, q, diagonal=None) -> Factorization:
+def factorize(model, q, diagonal=None, body_terms=None) -> Factorization:
     r"""Factorize the joint-space inertia matrix at a position, for many right-hand sides.
 
-    .. math:: M(q) + \mathrm{diag}(d)
+    .. math:: M(q) + J^T \mathrm{blkdiag}(B)\, J + \mathrm{diag}(d)
 
     Parameters
     ----------
@@ -98,8 +98,12 @@ def factorize(model, q, diagonal=None) -> Factorization:
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
     diagonal : (..., nv) array, optional
-        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring (K is the derivative of its
-        force) in a linearly implicit step. The sum must be positive definite.
+        Added to the diagonal of M [kg m^2 or kg]: ``h D + h^2 K`` of the dampers and springs of the joints in a
+        linearly implicit step. The sum must be positive definite.
+    body_terms : (..., nb, 6, 6) array, optional
+        B, added to the inertia of each body [kg m^2, kg m and kg], in its coordinates: ``h D + h^2 K`` of damping and
+        stiffness that act on the body, without the parts that couple it to others. The symmetric part is taken; row 0
+        is not used.
 
     Returns
     -------
@@ -109,13 +113,16 @@ def factorize(model, q, diagonal=None) -> Factorization:
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The sum is not positive definite, or joints move no mass at q.
 
     Notes
     -----
-    Source: Featherstone (2008), table 7.1; Sueda, algorithm 10. Differs: the added terms are diagonal, one for each
-    velocity. Cost: O(n) for the factorization, a little more than one `inverse_mass_product`, and O(n) for every
-    solution, 60 to 70 operations per velocity; a product with a dense M^-1 takes 2 n of them. With damping and springs
-    inside the joints alone the solution is that of the implicit step; otherwise it is a preconditioner for it.
+    Source: Featherstone (2008), table 7.1; Sueda, algorithm 10. Differs: the added terms of joints are diagonal, one
+    for each velocity. Cost: O(n) for the factorization, a little more than one `inverse_mass_product`, and O(n) for
+    every solution, 60 to 70 operations per velocity; a product with a dense M^-1 takes 2 n of them. With damping and
+    springs inside the joints, or between bodies and the world, the solution is that of the implicit step; otherwise it
+    is a preconditioner for it.
 
     See Also
     --------
@@ -131,5 +138,6 @@ def factorize(model, q, diagonal=None) -> Factorization:
     >>> bool(np.allclose(factorization.solve(x) @ kt.crba(arm, arm.neutral()), x))
     True
     """
-    factors = _factors(model, q) if diagonal is None else _factors(model, q, diagonal)
+    given = {"diagonal": diagonal, "body_terms": body_terms}
+    factors = _factors(model, q, **{name: x for name, x in given.items() if x is not None})
     return Factorization(model, tuple(factors))

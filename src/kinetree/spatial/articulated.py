@@ -45,6 +45,13 @@ class ArticulatedInertia(Entrywise):
         return cls(Symmetric3(m, 0.0, m, 0.0, 0.0, m), Matrix3.cross(inertia.h), inertia.I)
 
     @classmethod
+    def symmetric_part(cls, rows) -> ArticulatedInertia:
+        """That of a 6x6 matrix given by its rows."""
+        half = [[0.5 * (rows[r][c] + rows[c][r]) for c in range(6)] for r in range(6)]
+        M, I = ([half[r][c] for r in three for c in three if c <= r] for three in (range(3, 6), range(3)))
+        return cls(Symmetric3(*M), Matrix3(tuple(tuple(row[3:]) for row in half[:3])), Symmetric3(*I))
+
+    @classmethod
     def zero(cls) -> ArticulatedInertia:
         """The zero inertia, with structural zeros."""
         return cls(Symmetric3.zero(), Matrix3.zero(), Symmetric3.zero())

@@ -318,6 +318,12 @@ class PlanarArticulatedInertia(Quantity):
             return inertia
         return cls((inertia.m, 0.0, inertia.m), Vector2(-inertia.h.y, inertia.h.x), inertia.I)
 
+    @classmethod
+    def symmetric_part(cls, rows) -> PlanarArticulatedInertia:
+        """That of a 3x3 matrix given by its rows."""
+        half = [[0.5 * (rows[r][c] + rows[c][r]) for c in range(3)] for r in range(3)]
+        return cls((half[1][1], half[2][1], half[2][2]), Vector2(half[0][1], half[0][2]), half[0][0])
+
     def __add__(self, other):
         if other.__class__ is PlanarInertia:
             other = PlanarArticulatedInertia.of(other)
