@@ -55,6 +55,7 @@ from kinetree import simulation as simulation
 from kinetree import sparse as sparse
 from kinetree import spatial as spatial
 from kinetree import surgery as surgery
+from kinetree import tendons as tendons
 from kinetree import textbook as textbook
 from kinetree import viz as viz
 
@@ -132,6 +133,7 @@ __all__ = [
     "sparse",
     "spatial",
     "surgery",
+    "tendons",
     "textbook",
     "velocity",
     "verify",

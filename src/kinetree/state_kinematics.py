@@ -10,12 +10,26 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.arguments import number, refuse
 from kinetree.errors import ShapeError
 from kinetree.spatial import Columns, FactoredTransform, Matrix3, Motion, Transform, Vector2, Vector3
 from kinetree.spatial.scalar import is_zero
 
 ORIGIN = (0.0, 0.0, 0.0)
 HERE = Transform.identity()
+
+
+def point_of(what: str, value) -> tuple[float, float, float]:
+    """Three finite numbers as a tuple; the world's origin itself for zeros.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if not isinstance(value, (Sequence, Vector3)) and not hasattr(value, "tolist") or len(tuple(value)) != 3:
+        refuse(what, value, "three coordinates [m]")
+    found = tuple(number(what, x) for x in value)
+    return found if any(found) else ORIGIN
 
 
 def link_transform(model, i, q):
@@ -205,6 +219,10 @@ class Kinematics:
         place = self.model.frame(frame)
         X = place.X_FB @ self.X_0[place.body]
         return X.E.T.matrix, X.r
+
+    def seen_from(self, frame: str) -> Kinematics:
+        """Points and rotations that a law needs relative to a frame, in any axes: here those of the world."""
+        return self
 
     def point(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
         """Position of a point given in a frame [m]."""

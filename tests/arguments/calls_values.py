@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 import kinetree as kt
-from kinetree import constraints, control, forces, geometry, joints, liegroup, signals
+from kinetree import constraints, control, forces, geometry, joints, liegroup, signals, tendons
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from tests.arguments.calls import whole_call
@@ -45,7 +45,7 @@ def table(folder) -> dict[str, tuple]:
         "geometry.bounding_box": (geometry.bounding_box, dict(shape=box)),
         "geometry.read_mesh": (geometry.read_mesh, dict(shape=solid)),
     }
-    found |= _steps() | _constraints() | _forces()
+    found |= _steps() | _constraints() | _tendons() | _forces()
     found["liegroup.Projection"] = found["joints.Projection"]
     for call, given in (
         (geometry.body_mass_properties, dict(shapes=[box, solid], density=1000.0)),
@@ -97,7 +97,6 @@ def _constraints() -> dict[str, tuple]:
         "HardLoopLimits": dict(restitution=0.5, of=("closure",)),
         "StickingLoopFriction": dict(of=("closure",)),
         "Kinematics": dict(model=kt.models.double_pendulum(), q=[0.1, 0.2], v=[0.0, 0.1]),
-        "JointTerm": dict(joint="elbow", coefficient=0.5),
         "KnifeEdge": dict(frame="lower", axis=(0.0, 1.0, 0.0), at=(0.0, 0.1, 0.2), relative_to="upper"),
         "LinearCoupling": dict(joints=("elbow", "shoulder"), ratios=(1.0, 2.0), total=0.3),
         "Lock": dict(joint="elbow"),
@@ -107,18 +106,30 @@ def _constraints() -> dict[str, tuple]:
         "PointOnSurface": dict(predecessor="world", successor="lower", surface=lambda x, y, z: x, at_S=(0.0, 0.1, 0.2)),
         "PolynomialCoupling": dict(joint="elbow", master="shoulder", coefficients=(0.0, 1.0, 0.5)),
         "PrescribedMotion": dict(joint="elbow", motion=0.3),
-        "Pulley": dict(divisor=2.0),
         "StickingFriction": dict(of=("elbow",)),
         "RollingBall": dict(frame="lower", radius=0.3, plane="upper", spin=False),
         "RollingDisk": dict(frame="lower", radius=0.3, axis=(0.0, 1.0, 0.0), plane="upper"),
         "RollingWheel": dict(frame="lower", radius=0.3, axis=(0.0, 1.0, 0.0), plane="upper"),
-        "TendonLength": dict(path=(constraints.ViaPoint("world"), constraints.ViaPoint("lower")), reference=1.0),
-        "ViaPoint": dict(frame="lower"),
+        "TendonLength": dict(path=(tendons.ViaPoint("world"), tendons.ViaPoint("lower")), reference=1.0),
         "register": dict(cls=constraints.Coupling),
     }
     calls = {name: getattr(constraints, name) for name in constraints.__all__}
     return {f"constraints.{name}": (call, whole_call(call, **kinds.get(name, {}))) for name, call in calls.items()
             if callable(call)}  # fmt: skip
+
+
+def _tendons() -> dict[str, tuple]:
+    model = kt.models.double_pendulum()
+    path = (tendons.ViaPoint("world"), tendons.ViaPoint("lower"))
+    given = {
+        "JointTerm": dict(joint="elbow", coefficient=0.5),
+        "Pulley": dict(divisor=2.0),
+        "ViaPoint": dict(frame="lower", at=(0.0, 0.1, 0.2)),
+        "WrapShape": dict(kind="sphere", frame="lower", radius=0.1),
+        "path_length": dict(path=path, kin=constraints.Kinematics(model, [0.1, 0.2])),
+    }
+    return {f"tendons.{name}": (getattr(tendons, name), whole_call(getattr(tendons, name), **values))
+            for name, values in given.items()}  # fmt: skip
 
 
 def _forces() -> dict[str, tuple]:

@@ -244,12 +244,13 @@ def test_numbers_of_tendon_paths_are_inputs():
     """Coefficients of joints and divisors of pulleys, in a batch, as in models made with each."""
     base, T = plain(0), kt.constraints
     single = [base.joint_name(i) for i in base.outward() if base.joints[i].nq == 1][:2]
-    frames = [T.ViaPoint(base.frames[k].name) for k in (0, base.nb - 1, 1)]
+    frames = [kt.tendons.ViaPoint(base.frames[k].name) for k in (0, base.nb - 1, 1)]
     q = base.random_q(np.random.default_rng(1))
 
     def held(coefficient, divisor):
-        sums = T.TendonLength((T.JointTerm(single[0], coefficient), T.JointTerm(single[1], 0.4)), name="sums")
-        cable = T.TendonLength((frames[0], frames[1], T.Pulley(divisor), *frames[1:]), name="cable")
+        terms = map(kt.tendons.JointTerm, single, (coefficient, 0.4))
+        sums = T.TendonLength(tuple(terms), name="sums")
+        cable = T.TendonLength((frames[0], frames[1], kt.tendons.Pulley(divisor), *frames[1:]), name="cable")
         return base.with_constraints(sums, cable)
 
     values = np.array([[0.5, 2.0], [-0.8, 3.0]])

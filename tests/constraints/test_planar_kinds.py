@@ -15,8 +15,8 @@ from kinetree.constraints import (
     PositionConstraint,
     RollingDisk,
     TendonLength,
-    ViaPoint,
 )
+from kinetree.tendons import ViaPoint
 
 SLIDE = kt.joints.Prismatic((0.8, 0.0, 0.6))
 

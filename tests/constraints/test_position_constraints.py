@@ -12,21 +12,19 @@ from kinetree.algorithms.constraint_rows import constraint_bias, constraint_erro
 from kinetree.constraints import (
     Constraint,
     Distance,
-    JointTerm,
     LinearCoupling,
     Parametric,
     PointOnCurve,
     PointOnSurface,
     PolynomialCoupling,
     PositionConstraint,
-    Pulley,
     RollingWheel,
     TendonLength,
-    ViaPoint,
 )
 from kinetree.errors import ArgumentError, ModelError, UnknownNameError, UnsupportedError
 from kinetree.spatial.scalar import cos, sin, sqrt
 from kinetree.state_kinematics import ORIGIN
+from kinetree.tendons import JointTerm, Pulley, ViaPoint
 
 SOFT = 3e-4  # what MuJoCo's impedance of 0.9999 leaves, relative to the unconstrained motion
 XML = """
@@ -249,7 +247,7 @@ def test_faults_of_laws_and_data_are_named():
     with pytest.raises(ArgumentError, match="a ball joint connects points"):
         Distance("lower", "world", 0.0)
     with pytest.raises(UnsupportedError, match="wraps around a sphere at frame 'upper'"):
-        TendonLength((ViaPoint("world"), kt.model.WrapShape("sphere", "upper", 0.1), ViaPoint("lower")))
+        TendonLength((ViaPoint("world"), kt.tendons.WrapShape("sphere", "upper", 0.1), ViaPoint("lower")))
     with pytest.raises(ArgumentError, match="one number where there is no master"):
         PolynomialCoupling("elbow", None, (0.0, 1.0))
     with pytest.raises(kt.errors.DuplicateNameError, match="distance:world,lower.length"):

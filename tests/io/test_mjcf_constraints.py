@@ -146,7 +146,8 @@ def test_constraints_of_users_become_equalities():
     """Polynomials, tendons, differentials, rods and locks of joints; what no equality is, is refused by name."""
     model = load_mjcf(tree())
     kinds = kt.constraints
-    rope = (kinds.ViaPoint("w"), kinds.ViaPoint("sb"), kinds.Pulley(2.0), kinds.ViaPoint("sb"), kinds.ViaPoint("sc"))
+    w, sb, sc = map(kt.tendons.ViaPoint, ("w", "sb", "sc"))
+    rope = (w, sb, kt.tendons.Pulley(2.0), sb, sc)
     given = (
         kinds.PolynomialCoupling("b1", "a1", (0.1, 1.0, 0.5), name="cam"),
         kinds.TendonLength(rope, (0.2,), reference=3.0, name="rope"),

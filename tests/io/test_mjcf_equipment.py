@@ -9,8 +9,9 @@ import kinetree as kt
 from kinetree.errors import ConstraintError
 from kinetree.io.mjcf.read import load_mjcf
 from kinetree.joints import Fixed, Spherical
-from kinetree.model import Equality, JointTerm, Pulley, RotationLimit, ViaPoint, WrapShape
+from kinetree.model import Equality, RotationLimit
 from kinetree.model.parts import pose_of_transform
+from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -37,16 +37,13 @@ from kinetree.model.equipment import (
     Actuator,
     Equality,
     Equipment,
-    JointTerm,
     Keyframe,
     LoopJoint,
-    Pulley,
     RotationLimit,
     Tendon,
-    ViaPoint,
-    WrapShape,
 )
 from kinetree.model.parts import Geometry, transform_of_pose
+from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 from tests.io.models_alike import assert_alike, assert_shapes_alike
 from tests.io.random_models import random_model
 from tests.io.round_trips import SNAPPED, dynamics_differ

@@ -12,18 +12,8 @@ from kinetree.compiler.calls import public_call
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, UnsupportedError
 from kinetree.integrators import FIXED_STEP
 from kinetree.joints import Fixed, Spherical
-from kinetree.model import (
-    Actuator,
-    Equality,
-    Equipment,
-    JointTerm,
-    Keyframe,
-    LoopJoint,
-    ModelBuilder,
-    Tendon,
-    ViaPoint,
-    WrapShape,
-)
+from kinetree.model import Actuator, Equality, Equipment, Keyframe, LoopJoint, ModelBuilder, Tendon
+from kinetree.tendons import JointTerm, ViaPoint, WrapShape
 
 LOOP = LoopJoint("pin", Spherical(), "lower", "world")
 CURVE = Equality("curve", "joint", "elbow", "shoulder", (0.0, 1.0, 0.5))

@@ -18,19 +18,16 @@ from kinetree.model import (
     Equality,
     Equipment,
     Geometry,
-    JointTerm,
     Keyframe,
     LoopJoint,
-    Pulley,
     Report,
     ReportEntry,
     RotationLimit,
     Softness,
     Tendon,
-    ViaPoint,
-    WrapShape,
 )
 from kinetree.spatial import Inertia, Quantity, Symmetric3, Transform, Vector3
+from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 
 ATOMS = (str, bytes, int, float, complex, type(None), slice, type, FunctionType, ModuleType, np.generic)
 MUTABLE = (dict, list, set, bytearray)

@@ -22,6 +22,7 @@ FLOORS = (
     "liegroup",
     "joints",
     "state_kinematics",
+    "tendons",
     "forces",
     "constraints",
     "model",

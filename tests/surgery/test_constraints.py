@@ -10,14 +10,13 @@ from kinetree.algorithms.constraint_rows import constraint_error
 from kinetree.constraints import (
     Distance,
     HardLimits,
-    JointTerm,
     LinearCoupling,
     Lock,
     PolynomialCoupling,
     StickingFriction,
     TendonLength,
-    ViaPoint,
 )
+from kinetree.tendons import JointTerm, ViaPoint
 
 
 def chain():

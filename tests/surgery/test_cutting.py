@@ -8,8 +8,9 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ModelError, TopologyError, UnknownNameError
 from kinetree.joints import Fixed, Free
-from kinetree.model import Actuator, Equality, Equipment, JointTerm, Keyframe, LoopJoint, ModelBuilder, Tendon
+from kinetree.model import Actuator, Equality, Equipment, Keyframe, LoopJoint, ModelBuilder, Tendon
 from kinetree.surgery import StateMap, lock, prune, submodel
+from kinetree.tendons import JointTerm
 from tests.identities.systems import close
 from tests.surgery.systems import all_mass, dressed, fingerprint, same_dynamics, same_places, state
 

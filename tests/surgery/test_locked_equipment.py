@@ -8,18 +8,9 @@ import pytest
 import kinetree as kt
 from kinetree.errors import CouplingError
 from kinetree.joints import Fixed, Spherical
-from kinetree.model import (
-    Actuator,
-    Equality,
-    Equipment,
-    JointTerm,
-    Keyframe,
-    LoopJoint,
-    RotationLimit,
-    Tendon,
-    ViaPoint,
-)
+from kinetree.model import Actuator, Equality, Equipment, Keyframe, LoopJoint, RotationLimit, Tendon
 from kinetree.surgery import lock
+from kinetree.tendons import JointTerm, ViaPoint
 
 AT = {"joint3": 0.4}
 

@@ -7,18 +7,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import DuplicateNameError, UnknownNameError
-from kinetree.model import (
-    Actuator,
-    Equality,
-    Equipment,
-    JointTerm,
-    Keyframe,
-    LoopJoint,
-    RotationLimit,
-    Tendon,
-    ViaPoint,
-)
+from kinetree.model import Actuator, Equality, Equipment, Keyframe, LoopJoint, RotationLimit, Tendon
 from kinetree.surgery import rename
+from kinetree.tendons import JointTerm, ViaPoint
 from tests.surgery.systems import dressed, fingerprint, state
 
 

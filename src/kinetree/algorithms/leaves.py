@@ -154,6 +154,10 @@ class Leaves:
         """Velocity of a point given in a frame [m/s]."""
         return Vector3(*self._leaf("velocity", frame, at))
 
+    def seen_from(self, frame: str) -> Leaves:
+        """Points and rotations that a law needs relative to a frame, in any axes: here those of the world."""
+        return self
+
     def rotation(self, frame: str) -> Matrix3:
         """Orientation of a frame, R_WF [1]."""
         x = self._leaf("rotation", frame)

@@ -17,14 +17,13 @@ from kinetree.constraints.prescribed_motion import PrescribedMotion
 from kinetree.constraints.registry import CONSTRAINTS, register
 from kinetree.constraints.rolling import KnifeEdge, RollingBall, RollingDisk, RollingWheel
 from kinetree.constraints.tendon_length import TendonLength
-from kinetree.constraints.tendon_path import JointTerm, Pulley, ViaPoint
 from kinetree.constraints.velocity_constraint import VelocityConstraint
 from kinetree.state_kinematics import Kinematics
 
 __all__ = [
     "CONSTRAINTS", "Constraint", "Coupling", "Distance", "ExplicitConstraint", "HardLimits", "HardLoopLimits",
-    "JointTerm", "Kinematics", "KnifeEdge", "LinearCoupling", "Lock", "LoopJoint", "Parametric", "PointOnCurve",
-    "PointOnSurface", "PolynomialCoupling", "PositionConstraint", "PrescribedMotion", "Pulley", "RollingBall",
+    "Kinematics", "KnifeEdge", "LinearCoupling", "Lock", "LoopJoint", "Parametric", "PointOnCurve",
+    "PointOnSurface", "PolynomialCoupling", "PositionConstraint", "PrescribedMotion", "RollingBall",
     "RollingDisk", "RollingWheel", "StickingFriction", "StickingLoopFriction", "TendonLength", "VelocityConstraint",
-    "ViaPoint", "register",
+    "register",
 ]  # fmt: skip

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.arguments import number, refuse, text
+from kinetree.arguments import number, text
 from kinetree.constraints.position_constraint import PositionConstraint
 from kinetree.spatial import Vector3
-from kinetree.state_kinematics import ORIGIN, Kinematics
-
-
-def point_of(what: str, value) -> tuple[float, float, float]:
-    """Three finite numbers as a tuple; the world's origin itself for zeros.
-
-    Raises
-    ------
-    ArgumentError
-    """
-    if not isinstance(value, (Sequence, Vector3)) and not hasattr(value, "tolist") or len(tuple(value)) != 3:
-        refuse(what, value, "three coordinates [m]")
-    found = tuple(number(what, x) for x in value)
-    return found if any(found) else ORIGIN
+from kinetree.state_kinematics import ORIGIN, Kinematics, point_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kinetree.arguments import refuse, text
-from kinetree.constraints.distance import point_of
 from kinetree.constraints.nearest_point import Parametric, derivatives, nearest, parametric
 from kinetree.constraints.position_constraint import PositionConstraint, as_list
 from kinetree.joints import SplineCurve, SplineSurface
 from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import absolute, cos, sin, sqrt, where
-from kinetree.state_kinematics import ORIGIN, Kinematics
+from kinetree.state_kinematics import ORIGIN, Kinematics, point_of
 
 Shape = Parametric | SplineCurve | SplineSurface | Callable
 

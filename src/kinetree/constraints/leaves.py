@@ -61,6 +61,10 @@ class Leaves:
             return self.point(frame, ORIGIN, relative_to) + self.rotation(frame, relative_to) @ Vector3(*at)
         return Vector3(*self._of_frames(_Point, frame, at, relative_to))
 
+    def seen_from(self, frame: str) -> Seen:
+        """Points and rotations in the coordinates of a frame, so that nothing large cancels far from the world."""
+        return Seen(self, frame)
+
     def rotation(self, frame: str, relative_to: str | None = None) -> Matrix3:
         """Orientation of a frame: from its coordinates to those of the world or of another frame [1]."""
         x = self._of_frames(_Rotation, frame, ORIGIN, relative_to)
@@ -138,6 +142,22 @@ class Leaves:
             for k, x in leaf.row([slopes.get(c, 0.0) for c in range(len(scalars))]).items():
                 found[k] = found[k] + x if k in found else x
         return {k: x for k, x in found.items() if not vanishes(x)}
+
+
+class Seen:
+    """Points and rotations relative to a frame, whose own are constant."""
+
+    def __init__(self, leaves: Leaves, reference: str) -> None:
+        self._leaves, self._reference = leaves, reference
+
+    def point(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
+        """Position of a point given in a frame [m]."""
+        own = frame == self._reference
+        return Vector3(*at) if own else self._leaves.point(frame, at, self._reference)
+
+    def rotation(self, frame: str) -> Matrix3:
+        """Orientation of a frame [1]."""
+        return Matrix3.identity() if frame == self._reference else self._leaves.rotation(frame, self._reference)
 
 
 class _Coordinate:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.arguments import number, text
-from kinetree.constraints.distance import point_of
 from kinetree.constraints.velocity_constraint import VelocityConstraint
 from kinetree.joints.axes import unit_axis
 from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import sqrt
-from kinetree.state_kinematics import ORIGIN, Kinematics
+from kinetree.state_kinematics import ORIGIN, Kinematics, point_of
 
 Axis = tuple[float, float, float]
 

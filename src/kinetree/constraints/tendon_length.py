@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kinetree.arguments import number, refuse
 from kinetree.constraints.polynomial_coupling import numbers_of, polynomial
 from kinetree.constraints.position_constraint import VALUES, Leaves, PositionConstraint
-from kinetree.constraints.tendon_path import (
-    JointTerm,
+from kinetree.state_kinematics import Kinematics
+from kinetree.tendons import JointTerm, ViaPoint, path_length
+from kinetree.tendons.path import (
     Path,
-    ViaPoint,
     names_in,
-    path_length,
     path_numbers,
     path_of,
+    path_structure,
+    renamed_path,
     with_path_numbers,
 )
-from kinetree.state_kinematics import Kinematics
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class TendonLength(PositionConstraint):
     >>> for name, x in (("left", 0.0), ("right", 1.0)):
     ...     _ = b.add_body(name, joint=kt.joints.Prismatic(), mass=1.0, inertia=unit, placement=((x, 0, -1), (0, 0, 0)))
     ...     _ = b.add_frame("above " + name, "world", ((x, 0, 1), (0, 0, 0)))
-    >>> via, pulley = kt.constraints.ViaPoint, kt.constraints.Pulley
+    >>> via, pulley = kt.tendons.ViaPoint, kt.tendons.Pulley
     >>> path = (via("above left"), via("left"), pulley(0.5), via("above right"), via("right"))
     >>> tackle = b.build().with_constraints(kt.constraints.TendonLength(path, reference=6.0))
     >>> a = kt.forward_dynamics(tackle, [0, 0], [0, 0], [0, 0])  # gravity acts on both alike
@@ -97,12 +96,7 @@ class TendonLength(PositionConstraint):
 
     def renamed(self, joint: Callable[[str], str], frame: Callable[[str], str]) -> TendonLength:
         """The same under other names of joints and frames."""
-        new = {"joint": joint, "frame": frame}
-
-        def part_under(part):
-            return replace(part, **{what: new[kind](getattr(part, what)) for what, kind in part.refers.items()})
-
-        return replace(self, **{what: tuple(map(part_under, getattr(self, what))) for what in ("path", "master")})
+        return replace(self, **{what: renamed_path(getattr(self, what), joint, frame) for what in ("path", "master")})
 
     def where_locked(self, positions) -> TendonLength | None:
         """The tendons without the terms of locked joints, which are constant; None if no joint or point is left."""
@@ -139,8 +133,7 @@ class TendonLength(PositionConstraint):
         joints = {name: str(i) for i, name in enumerate(model.joint_names)}
         frames = {frame.name: str(k) for k, frame in enumerate(model.frames)}
         numbered = self.renamed(joints.__getitem__, frames.__getitem__)
-        paths = (with_path_numbers(path, itertools.repeat(1.0)) for path in (numbered.path, numbered.master))
-        return self.kind, *map(repr, paths), len(self.coefficients)
+        return self.kind, path_structure(numbered.path), path_structure(numbered.master), len(self.coefficients)
 
     def phi(self, kin):
         """``L - L0 - p(M - M0)``."""

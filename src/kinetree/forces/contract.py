@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 from kinetree.errors import ArgumentError
 from kinetree.spatial import Vector3
-from kinetree.spatial.scalar import sqrt, where
+from kinetree.tendons.length import magnitude
+from kinetree.tendons.parts import ViaPoint
+from kinetree.tendons.path import names_in, path_numbers, path_structure, renamed_path, with_path_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class ForceElement:
         Name in the registry; by default the name of the class in snake case.
     joint_fields, frame_fields : tuple of str
         Fields that hold the name of a joint or frame, or a tuple of names.
+    path_fields : tuple of str
+        Fields that hold the path of a tendon, a tuple of parts of `kinetree.tendons`.
     states, inputs : tuple of str
         Names of its internal states, such as ``("activation",)``, and of its inputs, such as ``("excitation",)``.
     kinked : bool
@@ -119,6 +123,7 @@ class ForceElement:
     kind: str = "force_element"
     joint_fields: tuple[str, ...] = ("joint",)
     frame_fields: tuple[str, ...] = ("frame",)
+    path_fields: tuple[str, ...] = ("path",)
     states: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     kinked: bool = False
@@ -185,20 +190,23 @@ class ForceElement:
         values: dict[str, object] = {what: float(rng.uniform(0.5, 2.0)) for what in _fields(cls)} | {"name": cls.kind}
         values |= {what: str(rng.choice(single)) for what in cls.joint_fields}
         values |= {what: frames.pop() for what in cls.frame_fields}
+        values |= {what: (ViaPoint(frames.pop(), tuple(rng.normal(size=3))), ViaPoint(frames.pop()))
+                   for what in cls.path_fields if what in _fields(cls)}  # fmt: skip
         return cls(**{what: value for what, value in values.items() if what in _fields(cls)})
 
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of the joints."""
-        return self._names(self.joint_fields)
+        return self._names(self.joint_fields, "joint")
 
     @property
     def frames(self) -> tuple[str, ...]:
         """Names of the frames."""
-        return self._names(self.frame_fields)
+        return self._names(self.frame_fields, "frame")
 
-    def _names(self, fields: Sequence[str]) -> tuple[str, ...]:
+    def _names(self, fields: Sequence[str], kind: str) -> tuple[str, ...]:
         values = [getattr(self, name) for name in fields if name in _fields(type(self))]
+        values += [names_in(getattr(self, what), kind) for what in self._paths()]
         return tuple(name for value in values for name in (value if isinstance(value, tuple) else (value,)))
 
     def renamed(self, joint: Callable[[str], str], frame: Callable[[str], str], name: str | None = None):
@@ -209,13 +217,16 @@ class ForceElement:
                 value = getattr(self, what, None)
                 if value is not None:
                     changes[what] = new(value) if isinstance(value, str) else tuple(map(new, value))
+        changes |= {what: renamed_path(getattr(self, what), joint, frame) for what in self._paths()}
         return self._with(changes)
 
     def numbers(self) -> dict[str, object]:
         """The scalars by the names of their fields; entries of tuples as "field.0", "field.1"."""
         found = {}
         for what, value in self._values().items():
-            if isinstance(value, tuple):
+            if what in self._paths():
+                found |= path_numbers(value, what)
+            elif isinstance(value, tuple):
                 found |= {f"{what}.{k}": x for k, x in enumerate(value)}
             else:
                 found[what] = value
@@ -224,8 +235,10 @@ class ForceElement:
     def with_numbers(self, values: Sequence) -> ForceElement:
         """The element over other scalars, in the order of ``numbers()``."""
         source = iter(values)
+        paths = self._paths()
         return self._with({
-            what: tuple(next(source) for _ in value) if isinstance(value, tuple) else next(source)
+            what: with_path_numbers(value, source) if what in paths
+            else tuple(next(source) for _ in value) if isinstance(value, tuple) else next(source)
             for what, value in self._values().items()
         })  # fmt: skip
 
@@ -233,11 +246,16 @@ class ForceElement:
         """The rest, hashable: the class, and fields that are no numbers."""
         numbers = self._values()
         rest = tuple((what, repr(getattr(self, what))) for what in _fields(type(self)) if what not in numbers)
+        rest += tuple((what, path_structure(getattr(self, what))) for what in self._paths())
         return type(self).__module__, type(self).__qualname__, rest
 
     def _values(self) -> dict[str, object]:
         fields = _fields(type(self))
         return {what: value for what in fields for value in [getattr(self, what)] if _is_number(value, fields[what])}
+
+    def _paths(self) -> tuple[str, ...]:
+        """The path fields that the class has."""
+        return tuple(what for what in self.path_fields if isinstance(getattr(self, what, None), tuple))
 
     def _with(self, changes: Mapping[str, object]) -> ForceElement:
         made = object.__new__(type(self))
@@ -277,9 +295,7 @@ def norm(r):
     """
     if not isinstance(r, Vector3):
         raise ArgumentError(f"norm: r is {r!r}, expected a Vector3, as kin.point(...) gives it")
-    square = r.dot(r)
-    apart = square > 0.0
-    return where(apart, sqrt(where(apart, square, 1.0)), 0.0)
+    return magnitude(r)
 
 
 class JointForce(ForceElement):

@@ -5,15 +5,11 @@ from kinetree.model.equipment import (
     Actuator,
     Equality,
     Equipment,
-    JointTerm,
     Keyframe,
     LoopJoint,
-    Pulley,
     RotationLimit,
     Softness,
     Tendon,
-    ViaPoint,
-    WrapShape,
 )
 from kinetree.model.gears import GearedRotor
 from kinetree.model.graph import MechanismGraph
@@ -22,7 +18,7 @@ from kinetree.model.numbers import Numbers, ScalarModel
 from kinetree.model.parts import Frame, Geometry, Report, ReportEntry
 
 __all__ = [
-    "Actuator", "Equality", "Equipment", "Frame", "GearedRotor", "Geometry", "JointTerm", "Keyframe", "LoopJoint",
-    "MechanismGraph", "Model", "ModelBuilder", "Numbers", "Pulley", "Report", "ReportEntry", "RotationLimit",
-    "ScalarModel", "Softness", "Tendon", "ViaPoint", "WrapShape",
+    "Actuator", "Equality", "Equipment", "Frame", "GearedRotor", "Geometry", "Keyframe", "LoopJoint",
+    "MechanismGraph", "Model", "ModelBuilder", "Numbers", "Report", "ReportEntry", "RotationLimit",
+    "ScalarModel", "Softness", "Tendon",
 ]  # fmt: skip

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kinetree.constraints import Constraint, JointTerm, PolynomialCoupling, TendonLength
+from kinetree.constraints import Constraint, PolynomialCoupling, TendonLength
 from kinetree.model.equipment import Equality, Equipment
+from kinetree.tendons import JointTerm
 
 
 def equality_constraints(equipment: Equipment, others: Sequence[Constraint]) -> dict[Equality, Constraint]:

@@ -19,9 +19,9 @@ import numpy as np
 
 from kinetree.arguments import names
 from kinetree.constraints.loop_joint import LoopJoint, Softness
-from kinetree.constraints.tendon_path import JointTerm, Pulley, ViaPoint, WrapShape
 from kinetree.errors import ModelError, ShapeError, unknown_name
 from kinetree.model.parts import freeze, two_named
+from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 
 INFINITE = float("inf")
 EVERYWHERE = (-INFINITE, INFINITE)

@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.errors import CouplingError
-from kinetree.model import Actuator, Equality, Equipment, JointTerm, Keyframe, RotationLimit, Tendon
+from kinetree.model import Actuator, Equality, Equipment, Keyframe, RotationLimit, Tendon
 from kinetree.surgery.position import CONSISTENT
+from kinetree.tendons import JointTerm
 
 Note = Callable[[str, str, str], None]
 

@@ -23,6 +23,7 @@ from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.equalities import equality_constraints
 from kinetree.model.equipment import EVERYWHERE
 from kinetree.model.parts import transform_of_pose
+from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 
 INITIAL = "initial"  # the keyframe where a simulation starts by default
 LAWS = {"dynamics": "dyn", "gain": "gain", "bias": "bias"}  # of actuators, and how MuJoCo's names begin
@@ -91,15 +92,15 @@ def _path(builder: ModelBuilder, place: Layout, t: int, name: str, notes: Notes)
                 message = f"tendon '{name}' refers to a joint that is fixed now, whose term is left out"
                 notes.warning(("tendon", name), message)
             else:
-                yield equipment.JointTerm(joint, number)
+                yield JointTerm(joint, number)
         elif kind == _SITE:
-            yield equipment.ViaPoint(place.sites[target])
+            yield ViaPoint(place.sites[target])
         elif kind in _WRAPPED:
             side = place.sites[int(number)] if number >= 0.0 else None
             frame = geom_frame(builder, place, target)
-            yield equipment.WrapShape(_WRAPPED[kind], frame, float(mj.geom_size[target, 0]), side)
+            yield WrapShape(_WRAPPED[kind], frame, float(mj.geom_size[target, 0]), side)
         elif kind == _PULLEY:
-            yield equipment.Pulley(number)
+            yield Pulley(number)
 
 
 # Equality constraints ---------------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ from kinetree.io.mjcf.write_states import States, shown_positions
 from kinetree.io.number_text import number_text, numbers_text, quaternion_of, unshifted
 from kinetree.io.writing import MeshNames, UnsupportedFeatures, add, attachments, is_depth_first, text_of
 from kinetree.model.builder import rotation_of_quaternion
-from kinetree.model.equipment import WrapShape
 from kinetree.model.parts import Frame, Report
 from kinetree.spatial import Inertia
+from kinetree.tendons import WrapShape
 
 DEEPEST = 250  # our reader ends at 256 elements inside each other, MuJoCo's parser at 500
 
@@ -243,7 +243,7 @@ class MjcfFile:
         at = self.model.frame(frame)
         name = self.names.new(wish)
         self._site(name, Frame(name, at.body, at.R_BF @ R, at.p_BF + at.R_BF @ p))
-        self.features.note(f"site {name!r}", "made for a loop joint, whose place there has no frame")
+        self.features.note(f"site {name!r}", "made for a point whose place there has no frame")
         return name
 
     def _world_carrier(self) -> Frame | None:

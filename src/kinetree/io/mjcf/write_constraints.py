@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetree.constraints import Distance, JointTerm, LinearCoupling, PolynomialCoupling, TendonLength, ViaPoint
+from kinetree.constraints import Distance, LinearCoupling, PolynomialCoupling, TendonLength
 from kinetree.io.free_names import Names
 from kinetree.io.writing import UnsupportedFeatures
 from kinetree.model import Equality, ModelBuilder, Tendon
+from kinetree.tendons import JointTerm, ViaPoint
 
 
 def with_equalities(model, features: UnsupportedFeatures):

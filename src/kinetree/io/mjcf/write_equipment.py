@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from kinetree.constraints.tendon_path import branches
 from kinetree.forces.contract import present
 from kinetree.forces.registry import COEFFICIENTS
 from kinetree.io.mjcf.equipment import LAWS
@@ -15,10 +14,12 @@ from kinetree.io.mjcf.write_joints import UNIFORM, range_attributes
 from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
 from kinetree.io.writing import add
 from kinetree.joints import Fixed, Revolute, Spherical
-from kinetree.model.equipment import JointTerm, LoopJoint, Pulley, RotationLimit, ViaPoint, WrapShape
+from kinetree.model.equipment import LoopJoint, RotationLimit
 from kinetree.model.loop_joints import DATA
 from kinetree.model.parts import pose_of_transform
 from kinetree.spatial import Transform, Vector3
+from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
+from kinetree.tendons.path import branches
 
 MOST_COEFFICIENTS = 5
 SAME_POINT = 1e-12  # [m]
@@ -76,8 +77,9 @@ class EquipmentWriter:
         if tendon.is_fixed:
             return sum(term.coefficient * self._q0(term.joint) for term in tendon.path)
         total = 0.0
-        for divisor, frames in branches(tendon.path):
-            points = [self.file.states.pose_of(self.model.frame(frame))[1] for frame in frames]
+        for divisor, parts in branches(tendon.path):
+            poses = [(*self.file.states.pose_of(self.model.frame(part.frame)), part.at) for part in parts]
+            points = [p + R @ at for R, p, at in poses]
             total += sum(float(np.linalg.norm(b - a)) for a, b in pairwise(points)) / divisor
         return total
 
@@ -200,12 +202,18 @@ class EquipmentWriter:
             if isinstance(part, JointTerm):
                 add(element, "joint", joint=self._joint(part.joint), coef=number_text(part.coefficient))
             elif isinstance(part, ViaPoint):
-                add(element, "site", site=self.file.site(part.frame))
+                add(element, "site", site=self._via(tendon, part))
             elif isinstance(part, Pulley):
                 add(element, "pulley", divisor=number_text(part.divisor))
             elif isinstance(part, WrapShape):
                 side = {"sidesite": self.file.site(part.side)} if part.side else {}
                 add(element, "geom", geom=self._wrap(part), **side)
+
+    def _via(self, tendon, part: ViaPoint) -> str:
+        """The site of a point."""
+        if not any(part.at):
+            return self.file.site(part.frame)
+        return self.file.extra_site(f"{tendon.name}_point", part.frame, np.eye(3), np.array(part.at))
 
     def _wrap(self, part: WrapShape) -> str:
         """The geom around which a tendon wraps: the shape that is there, or one made for it."""
