@@ -136,12 +136,17 @@ def _forces() -> dict[str, tuple]:
     """Elements on a model, where their names and numbers are checked."""
     model = kt.models.double_pendulum()
     kinds = {
+        "BodyDamping": dict(name="air", frame="lower", angular=0.1, linear=(1.0, 2.0, 3.0)),
+        "Bushing": dict(name="mount", start="world", end="lower", stiffness=(1.0, 2.0, 3.0), turning_stiffness=4.0),
         "CubicTorsionBar": dict(name="bar", joint="elbow", linear=1.0, cubic=2.0),
         "Damping": dict(joint="elbow", damping=0.1),
+        "Drag": dict(name="air", frame="lower", linear=0.1, quadratic=0.2),
         "DryFriction": dict(joint="elbow", dry_friction=0.1),
+        "InverseSquareForce": dict(name="earth", start="world", end="lower", strength=2.0),
         "LoopMotor": dict(joint="elbow", gear_ratio=10.0),
         "Motor": dict(joint="elbow", gear_ratio=10.0),
         "Parameter": dict(name="stiffness", unit="force/position"),
+        "PointForce": dict(name="push", frame="lower", vector=(1.0, 2.0, 3.0)),
         "PointSpring": dict(name="rope", start="world", end="lower", stiffness=2.0),
         "SoftStop": dict(joint="elbow", limit_stiffness=10.0),
         "Spring": dict(joint="elbow", stiffness=3.0),

@@ -17,7 +17,7 @@ from tests.forces.user_elements import ActivatedMuscle, Drag, Servo, Thruster
 
 
 @dataclass(frozen=True)
-class Bushing(ForceElement):
+class Mount(ForceElement):
     """A user's own: energy over a rotation and a point in a frame, dissipation over both velocities."""
 
     name: str
@@ -28,6 +28,7 @@ class Bushing(ForceElement):
     damping: float
     at: tuple = (0.1, -0.2, 0.3)
     frame_fields = ("start", "end")
+    passive = True
 
     def energy(self, kin):
         d = kin.point(self.end, self.at) - kin.point(self.start)
@@ -68,6 +69,7 @@ class LineDamper(ForceElement):
     end: str
     damping: float
     frame_fields = ("start", "end")
+    passive = True
 
     def dissipation(self, kin):
         d, v = (f(self.end) - f(self.start) for f in (kin.point, kin.velocity))
@@ -75,8 +77,8 @@ class LineDamper(ForceElement):
 
 
 LAWS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
-KINDS = [*LAWS, Bushing, Muscle, LineDamper, Drag, Thruster, ActivatedMuscle, Servo]
-ACTIVE = (Muscle, Thruster, ActivatedMuscle, Servo)  # may give energy
+KINDS = [*LAWS, Mount, Muscle, LineDamper, Drag, Thruster, ActivatedMuscle, Servo]
+ACTIVE = (Muscle, Thruster, ActivatedMuscle, Servo, kt.forces.PointForce, kt.forces.LoopMotor)  # may give energy
 
 
 def machine(cls, seed=0):
@@ -89,10 +91,9 @@ def machine(cls, seed=0):
     b.add_frame("tip", "b3", ((0.1, 0.2, 0.3), (0.4, 0.5, 0.6)))
     model = b.build()
     element = cls.example(model, rng)
-    changes = {"at": (0.1, -0.2, 0.3)} if hasattr(element, "at") else {}
     if element.frames == ("world",):  # where nothing moves
-        changes["frame"] = "tip"
-    return model.replace(forces=[element._with(changes)])
+        element = element._with({"frame": "tip"})
+    return model.replace(forces=[element])
 
 
 def state(model, seed=0):
@@ -109,6 +110,7 @@ def along(model, f, q, h=1e-6):
 def test_the_force_is_the_gradient_of_the_energy(cls):
     """f(q, 0) = -dE/dq + what no energy explains; the power of that is negative where it is a damper's."""
     model = machine(cls)
+    assert model.elements[0].passive == (cls not in ACTIVE)
     for seed in range(3):
         q, v = state(model, seed)
         gradient = along(model, lambda x: kt.dynamics.elastic_energy(model, x), q)
@@ -236,7 +238,7 @@ def test_a_point_spring_is_mujocos_tendon():
 
 def test_wrong_elements_are_named():
     """Unknown names, wrong numbers, doubled names, no law, undeclared leaves, joints of several coordinates."""
-    model = machine(Bushing)
+    model = machine(Mount)
     spring = kt.forces.PointSpring("s", "world", "b1", 1.0)
     for forces, error, message in (
         ([spring._with({"end": "hand"})], UnknownNameError, "no frame named 'hand'"),
@@ -274,14 +276,14 @@ def test_a_law_may_ask_for_what_it_declares_alone():
             p = kin.point("b1")
             return p.dot(p)
 
-    model = machine(Bushing).replace(forces=[Hidden("hidden")])
+    model = machine(Mount).replace(forces=[Hidden("hidden")])
     with pytest.raises(ModelError, match="'hidden' uses the point of 'b1', which is none of the joints and frames"):
         kt.dynamics.elastic_energy(model, model.neutral())
 
 
 def test_points_that_coincide_exert_nothing():
     """A line between coinciding points has no direction: the force is zero, and so are its slopes."""
-    model = machine(Bushing).replace(forces=[kt.forces.PointSpring("s", "b2", "b2", 3.0, 0.5, 1.0)])
+    model = machine(Mount).replace(forces=[kt.forces.PointSpring("s", "b2", "b2", 3.0, 0.5, 1.0)])
     q, v = state(model)
     assert not np.any(kt.dynamics.passive_joint_forces(model, q, v))
     K, D = exact_slopes(model, q.tolist(), v.tolist())
@@ -291,7 +293,7 @@ def test_points_that_coincide_exert_nothing():
 def test_programs_of_built_in_elements_are_kept_and_those_of_a_users_own_are_not():
     """A user's code may change unseen between processes."""
     assert all(content.key(cls) is not None for cls in FORCES.values() if content.is_ours(cls.__module__))
-    assert content.key(Bushing) is None and content.key(machine(kt.forces.PointSpring).laws[0]) is not None
+    assert content.key(Mount) is None and content.key(machine(kt.forces.PointSpring).laws[0]) is not None
 
 
 def test_an_energy_is_one_of_positions():
@@ -305,7 +307,7 @@ def test_an_energy_is_one_of_positions():
         def energy(self, kin):
             return kin.velocity(self.frame).x
 
-    model = machine(Bushing).replace(forces=[Moving("moving", "b1")])
+    model = machine(Mount).replace(forces=[Moving("moving", "b1")])
     q, v = state(model)
     for call in (lambda: kt.dynamics.elastic_energy(model, q), lambda: kt.dynamics.passive_joint_forces(model, q, v)):
         with pytest.raises(ModelError, match=r"'moving': energy\(kin\) uses the velocity of 'b1', expected positions"):
@@ -326,14 +328,14 @@ def test_a_length_is_one_of_positions():
         def stored(self, length):
             return length * length
 
-    model = machine(Bushing).replace(forces=[Moving("moving", "b1")])
+    model = machine(Mount).replace(forces=[Moving("moving", "b1")])
     with pytest.raises(ModelError, match=r"length\(kin\) uses the velocity of 'b1', .* in tension\(length, rate\)"):
         kt.dynamics.passive_joint_forces(model, *state(model))
 
 
 def test_a_dissipation_acts_along_velocities_alone():
     """Where it depends on positions, too, the force is minus its gradient over velocities: that of a damper."""
-    model = machine(Bushing)
+    model = machine(Mount)
     q, v = state(model, 2)
     forces = (LineDamper("damper", "b0", "b3", 3.0), kt.forces.PointSpring("damper", "b0", "b3", 0.0, 0.0, 3.0))
     mine, theirs = (kt.dynamics.passive_joint_forces(model.replace(forces=[force]), q, v) for force in forces)

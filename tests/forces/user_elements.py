@@ -15,6 +15,7 @@ class Drag(ForceElement):
     linear: float
     quadratic: float
     at: tuple = (0.1, -0.2, 0.3)
+    passive = True
 
     def force(self, kin):
         v, w = kin.velocity(self.frame, self.at), kin.angular_velocity(self.frame)

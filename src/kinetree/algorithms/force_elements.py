@@ -17,11 +17,14 @@ from kinetree.algorithms.spec import algorithm
 from kinetree.algorithms.state_slopes import state_slopes
 from kinetree.errors import ModelError
 from kinetree.spatial import Vector3
-from kinetree.spatial.scalar import is_zero
+from kinetree.spatial.scalar import is_zero, maximum
 from kinetree.state_kinematics import Kinematics
 from kinetree.trace.differentiate import adjoints, tangents
+from kinetree.trace.evaluate import evaluate
 from kinetree.trace.expr import Expr
 from kinetree.trace.graph import Graph
+
+_LENGTHS, _RATES = -1, -2  # arrays of inputs that stand for lengths and their rates
 
 
 @dataclass
@@ -80,7 +83,7 @@ def differentiated(element, x, u) -> Law:
         rows, hessian = _add_potential(graph, potential, leaves.velocities, found.other)
         found.slopes.append((rows, [{}] * len(rows), hessian))
     if element.defines("length"):
-        _add_length(found, graph, law, element, now)
+        _add_lengths(found, graph, law, element, now)
     if element.defines("force"):
         _add_forces(found, graph, list(law.force(leaves, *now)), element)
     if not (found.conservative or found.other or element.defines("force")):
@@ -163,12 +166,8 @@ def _add_forces(found: Law, graph: Graph, pairs, element) -> None:
         )
     forces = adjoints(graph, weights, scalars(moving))
     found.other += [(leaf, ids) for leaf, ids in paired(moving, forces) if any(k != graph.ZERO for k in ids)]
-    slopes, half = tangents(graph, forces, seeds), graph.const(-0.5)
-    D: list[dict[int, int]] = [{} for _ in slopes]
-    for m, row in enumerate(slopes):
-        for n, slope in row.items():
-            for r, c in ((m, n), (n, m)):
-                D[r][c] = graph.add(D[r].get(c, graph.ZERO), graph.mul(half, slope))
+    slopes = tangents(graph, forces, seeds)
+    D = _symmetric(graph, [{n: graph.neg(x) for n, x in row.items()} for row in slopes])
     found.slopes.append((_units(graph, moving), [{}] * len(D), D))
 
 
@@ -186,26 +185,72 @@ def _components(graph: Graph, pair, element) -> Iterator[tuple[int, int]]:
         yield _expr(graph, x).id, _expr(graph, f).id
 
 
-def _add_length(found: Law, graph: Graph, law, element, now) -> None:
-    """Forces ``-(dE/dL + T(L, dL/dt)) dL/dx`` along a length L, which shorten it where the bracket is positive."""
+def _add_lengths(found: Law, graph: Graph, law, element, now) -> None:
+    """Forces ``-(dE/dL + T(L, dL/dt)) dL/dx`` along lengths L, which shorten them where the bracket is positive.
+
+    Energy and tensions are differentiated over inputs in the place of the lengths and their rates.
+    """
     before = len(found.leaves.found)
-    length = _expr(graph, law.length(found.leaves))
+    lengths = law.length(found.leaves)
+    several = isinstance(lengths, (list, tuple))
+    lengths = [_expr(graph, x) for x in (lengths if several else [lengths])]
     _refuse_velocities(element, "length", "tension(length, rate)", found.leaves.found[before:])
-    row = found.leaves.gradient(length)
-    along, stiffness, damping = {length.id: {0: graph.ONE}}, graph.ZERO, graph.ZERO
+    rows, n = [found.leaves.gradient(length) for length in lengths], len(lengths)
+    L, L_dot = ([graph.input(array, k) for k in range(n)] for array in (_LENGTHS, _RATES))
+    given = (L, L_dot) if several else (*L, *L_dot)
+    energy, stored, tensions, rates = graph.ZERO, [graph.ZERO] * n, [graph.ZERO] * n, []
     if law.defines("stored"):
-        energy = _expr(graph, law.stored(length))
-        found.energy = graph.add(found.energy, energy.id)
-        tension = tangents(graph, [energy.id], along)[0].get(0, graph.ZERO)
-        stiffness = tangents(graph, [tension], along)[0].get(0, graph.ZERO)
-        found.conservative += _pulled(graph, tension, row)
+        energy = _expr(graph, law.stored(given[0])).id
+        stored = adjoints(graph, {energy: graph.ONE}, [x.id for x in L])
     if law.defines("tension"):
-        rate = found.leaves.time_derivative(length)
-        tension = _expr(graph, law.tension(length, rate, *now)).id
-        found.other += _pulled(graph, tension, row)
-        (slopes,) = tangents(graph, [tension], along | {rate.id: {1: graph.ONE}})
-        stiffness, damping = graph.add(stiffness, slopes.get(0, graph.ZERO)), slopes.get(1, graph.ZERO)
-    found.slopes.append(([row], [{0: stiffness}], [{0: damping}]))
+        tension = law.tension(*given, *now)
+        tensions = [_expr(graph, x).id for x in (tension if several else [tension])]
+        rates = [found.leaves.time_derivative(length) for length in lengths]
+    slopes = _tension_slopes(graph, stored, tensions, L, L_dot)
+    ids = [energy, *stored, *tensions, *(k for hessian in slopes for row in hessian for k in row.values())]
+    values = iter(_in_place(graph, ids, {_LENGTHS: lengths, _RATES: rates}))
+    found.energy = graph.add(found.energy, next(values))
+    for forces in (found.conservative, found.other):
+        for row in rows:
+            forces += _pulled(graph, next(values), row)
+    found.slopes.append((rows, *([{k: next(values) for k in row} for row in hessian] for hessian in slopes)))
+
+
+def _tension_slopes(graph: Graph, stored, tensions, L, L_dot) -> tuple[list, list]:
+    """K and D over lengths, symmetric; tensions of one length that fall with it count as constant, so K is no less than
+    that of the stored energy.
+    """
+    by_length = {x.id: {k: graph.ONE} for k, x in enumerate(L)}
+    by_rate = {x.id: {k: graph.ONE} for k, x in enumerate(L_dot)}
+    K, more = (tangents(graph, ids, by_length) for ids in (stored, tensions))
+    D = tangents(graph, tensions, by_rate)
+    if len(L) == 1:
+        more = [{k: maximum(Expr(graph, x), 0.0).id for k, x in row.items()} for row in more]
+    K = [{k: graph.add(row.get(k, graph.ZERO), other.get(k, graph.ZERO)) for k in {**row, **other}}
+         for row, other in zip(K, _symmetric(graph, more), strict=True)]  # fmt: skip
+    return K, _symmetric(graph, D)
+
+
+def _symmetric(graph: Graph, rows: list[dict]) -> list[dict]:
+    """The symmetric part of a sparse matrix."""
+    half, found = graph.const(0.5), [{} for _ in rows]
+    for m, row in enumerate(rows):
+        for n, x in row.items():
+            for r, c in {(m, n), (n, m)} if m != n else ((m, m),):
+                part = x if m == n else graph.mul(half, x)
+                found[r][c] = graph.add(found[r][c], part) if c in found[r] else part
+    return found
+
+
+def _in_place(graph: Graph, ids, arrays: dict) -> list[int]:
+    """Nodes with expressions in the place of the inputs of some arrays."""
+
+    def leaf(op, args):
+        if op == "param":
+            return graph.param(args[0])
+        return arrays[args[0]][args[1]] if args[0] in arrays else graph.input(*args)
+
+    return [_expr(graph, x).id for x in evaluate(graph, ids, leaf)]
 
 
 def _pulled(graph: Graph, tension: int, row) -> list:

@@ -4,10 +4,15 @@ from kinetree.forces.contract import ForceElement, JointForce, Parameter, norm
 from kinetree.forces.loop_forces import LoopMotor
 from kinetree.forces.registry import (
     FORCES,
+    BodyDamping,
+    Bushing,
     CubicTorsionBar,
     Damping,
+    Drag,
     DryFriction,
+    InverseSquareForce,
     Motor,
+    PointForce,
     PointSpring,
     SoftStop,
     Spring,
@@ -15,6 +20,7 @@ from kinetree.forces.registry import (
 )
 
 __all__ = [
-    "FORCES", "CubicTorsionBar", "Damping", "DryFriction", "ForceElement", "JointForce", "LoopMotor", "Motor",
-    "Parameter", "PointSpring", "SoftStop", "Spring", "norm", "register",
+    "FORCES", "BodyDamping", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction", "ForceElement",
+    "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Parameter", "PointForce", "PointSpring", "SoftStop",
+    "Spring", "norm", "register",
 ]  # fmt: skip

@@ -46,8 +46,8 @@ class ForceElement:
     """A force law on a model: a frozen dataclass whose fields are its name, names of joints and frames, and numbers.
 
     A class defines ``energy``, ``dissipation`` or both, or ``length`` with ``stored``, ``tension`` or both, or
-    ``force`` where the force is the derivative of no law. Joint forces, slopes for implicit steps, energy balance and
-    derivatives follow by differentiation of the law.
+    ``force`` where the force is the derivative of no law. ``length`` may list several strains. Joint forces, slopes for
+    implicit steps, energy balance and derivatives follow by differentiation of the law.
 
     Attributes
     ----------
@@ -65,6 +65,9 @@ class ForceElement:
         Whether the law is stiff near rest at any step.
     beyond_limits : bool
         Whether it acts only outside the position limits of a joint.
+    passive : bool
+        Whether it never gives more energy than it has stored: the power of all other forces is not positive at any
+        state. `kinetree.verify` checks it.
     commanded : bool
         Whether it delivers a joint force that is commanded from outside, as motors do, instead of a law of positions
         and velocities: then simulations and rollouts apply it, and algorithms are given the delivered force.
@@ -129,6 +132,7 @@ class ForceElement:
     kinked: bool = False
     stiff_at_rest: bool = False
     beyond_limits: bool = False
+    passive: bool = False
     commanded: bool = False
 
     def __init_subclass__(cls, **options) -> None:
@@ -147,15 +151,15 @@ class ForceElement:
         raise NotImplementedError
 
     def length(self, kin):
-        """Length over positions, along which a tension acts [m or rad]."""
+        """Length over positions, along which a tension acts [m or rad]; or a list, for laws of several strains."""
         raise NotImplementedError
 
     def stored(self, length):
-        """Energy stored in the length [J], whose derivative is a tension."""
+        """Energy stored in the length or lengths [J], whose derivatives are tensions."""
         raise NotImplementedError
 
     def tension(self, length, rate):
-        """Force that shortens the length where it is positive [N or N m], beside that of stored energy."""
+        """Force that shortens the length where it is positive [N or N m], or a list, beside that of stored energy."""
         raise NotImplementedError
 
     def force(self, kin):
@@ -187,12 +191,17 @@ class ForceElement:
         """An instance on a model for the tests: random names and numbers, named as its kind."""
         single = [model.joint_name(i) for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 1]
         frames = [str(name) for name in rng.permutation([frame.name for frame in model.frames])]
-        values: dict[str, object] = {what: float(rng.uniform(0.5, 2.0)) for what in _fields(cls)} | {"name": cls.kind}
-        values |= {what: str(rng.choice(single)) for what in cls.joint_fields}
-        values |= {what: frames.pop() for what in cls.frame_fields}
-        values |= {what: (ViaPoint(frames.pop(), tuple(rng.normal(size=3))), ViaPoint(frames.pop()))
-                   for what in cls.path_fields if what in _fields(cls)}  # fmt: skip
-        return cls(**{what: value for what, value in values.items() if what in _fields(cls)})
+        values: dict[str, object] = {}
+        for field in dataclasses.fields(cls):
+            if field.type in (tuple, "tuple"):
+                values[field.name] = tuple(rng.uniform(0.5, 2.0, 3).tolist())
+            elif not isinstance(field.default, (str, bool)):
+                values[field.name] = float(rng.uniform(0.5, 2.0))
+        names = {"name": cls.kind} | {what: str(rng.choice(single)) for what in cls.joint_fields}
+        names |= {what: frames.pop() for what in cls.frame_fields}
+        names |= {what: (ViaPoint(frames.pop(), tuple(rng.normal(size=3))), ViaPoint(frames.pop()))
+                  for what in cls.path_fields if what in _fields(cls)}  # fmt: skip
+        return cls(**values | {what: name for what, name in names.items() if what in _fields(cls)})
 
     @property
     def joints(self) -> tuple[str, ...]:

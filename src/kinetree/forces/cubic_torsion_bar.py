@@ -28,6 +28,8 @@ class CubicTorsionBar(ForceElement):
     cubic: float
     relaxed: float = 0.0
 
+    passive = True
+
     def energy(self, kin):
         square = (kin.coordinate(self.joint) - self.relaxed) ** 2
         return (0.5 * self.linear + 0.25 * self.cubic * square) * square

@@ -50,6 +50,8 @@ class LoopForce(ForceElement):
     values: tuple
     kind_of_joint: Joint
 
+    passive = True
+
     @property
     def is_spring(self):
         return bool(self.law.energy_channel) and not self.law.kinked

@@ -5,11 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 from kinetree.errors import ModelError
+from kinetree.forces.body_damping import BodyDamping
+from kinetree.forces.bushing import Bushing
 from kinetree.forces.contract import ForceElement, JointForce
 from kinetree.forces.cubic_torsion_bar import CubicTorsionBar
 from kinetree.forces.damping import Damping
+from kinetree.forces.drag import Drag
 from kinetree.forces.dry_friction import DryFriction
+from kinetree.forces.inverse_square_force import InverseSquareForce
 from kinetree.forces.motor import Motor
+from kinetree.forces.point_force import PointForce
 from kinetree.forces.point_spring import PointSpring
 from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
@@ -59,7 +64,10 @@ def check_force(what: str, force: object) -> None:
         )
 
 
-for _cls in (Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor):
+for _cls in (
+    Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor, Bushing, PointForce, BodyDamping, Drag,
+    InverseSquareForce,
+):  # fmt: skip
     register(_cls)
 
 # Kinds whose parameters are arrays of every model and arguments of ``ModelBuilder.add_body``, in the order in which

@@ -1,0 +1,71 @@
+"""Checks of the fields of force elements when they are made: numbers as floats, points and axes as tuples of floats."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinetree.arguments import a_name, array, number, refuse
+
+
+def set_numbers(element, *fields: str, least: float = -math.inf) -> None:
+    """Check fields that hold one finite number, not below ``least``, and store floats.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    expected = "a finite number" if least < 0.0 else "a finite number that is not negative"
+    for what in fields:
+        value = number(_label(element, what), getattr(element, what), expected, least=least)
+        object.__setattr__(element, what, value)
+
+
+def set_vectors(element, *fields: str) -> None:
+    """Check fields that hold three finite numbers, and store tuples of floats.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    for what in fields:
+        _set_vector(element, what, "three finite numbers")
+
+
+def set_numbers_by_axis(element, *fields: str) -> None:
+    """Check fields that hold one number for all axes or one for each, not negative, and store floats.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    expected = "a finite number that is not negative, or three of them, one for each axis"
+    for what in fields:
+        value = getattr(element, what)
+        if isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim:
+            _set_vector(element, what, expected, least=0.0)
+        else:
+            value = number(_label(element, what), value, expected, least=0.0)
+            object.__setattr__(element, what, value)
+
+
+def _set_vector(element, what: str, expected: str, least: float = -math.inf) -> None:
+    value = getattr(element, what)
+    found = array(_label(element, what), value, "finite numbers", shape=(3,))
+    if not (np.isfinite(found).all() and (found >= least).all()):
+        refuse(_label(element, what), value, expected)
+    object.__setattr__(element, what, tuple(found.tolist()))
+
+
+def _label(element, what: str) -> str:
+    """Class, name and field: "PointSpring 'rope': stiffness"."""
+    a_name(f"{type(element).__name__}: name", element.name)
+    return f"{type(element).__name__} {element.name!r}: {what}"
+
+
+def along_axes(values, vector):
+    """Of a vector the sum of ``value x^2`` over its coordinates, the values one for all or one for each."""
+    if not isinstance(values, tuple):
+        return values * vector.dot(vector)
+    return sum((value * x * x for value, x in zip(values, vector, strict=True)), start=0.0)

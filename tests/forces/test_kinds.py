@@ -1,0 +1,187 @@
+"""Kinds of force elements: closed forms, external wrenches, and errors by name."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kinetree as kt
+from kinetree.algorithms.force_elements import gauss_newton_slopes
+from tests.forces.test_elements import machine, state
+
+POINT = (0.1, -0.2, 0.3)
+
+
+@pytest.fixture(scope="module")
+def body():
+    """A free body of 2 kg without gravity."""
+    return kt.models.free_body().replace(gravity=(0.0, 0.0, 0.0))
+
+
+def passive(model, q, v, **given):
+    return kt.dynamics.passive_joint_forces(model, q, v, **given)
+
+
+@pytest.mark.parametrize("axes", ["world", "frame"])
+def test_a_point_force_is_an_external_wrench(axes):
+    """The same accelerations by f_ext; an input scales it, and is zero by default."""
+    bare = machine(kt.forces.Drag).replace(forces=[])
+    q, v = state(bare, 5)
+    R, p = kt.pose(bare, q, frame="tip")
+    f, m = np.array([1.0, -2.0, 0.5]), np.array([0.3, 0.2, -0.1])
+    if axes == "frame":
+        f, m = R @ f, R @ m
+    f_ext = np.zeros((bare.nb, 6))
+    f_ext[bare.frame("tip").body] = np.concatenate((m + np.cross(p + R @ POINT, f), f))
+    tau = np.zeros(bare.nv)
+    expected = kt.forward_dynamics(bare, q, v, tau, f_ext)
+    push = kt.forces.PointForce("push", "tip", (1.0, -2.0, 0.5), POINT, (0.3, 0.2, -0.1), axes)
+    np.testing.assert_allclose(kt.forward_dynamics(bare.with_forces(push), q, v, tau), expected, rtol=1e-9)
+    push = kt.forces.PointForce("push", "tip", (0.5, -1.0, 0.25), POINT, (0.15, 0.1, -0.05), axes, scaled=True)
+    scaled = bare.with_forces(push)
+    np.testing.assert_allclose(kt.forward_dynamics(scaled, q, v, tau, u=[2.0]), expected, rtol=1e-9)
+    assert not np.any(passive(scaled, q, v))
+
+
+def test_a_force_that_follows_its_input_in_time(body):
+    """m v' = F sin(w t): the velocity is F (1 - cos(w t)) / (m w)."""
+    push = kt.forces.PointForce("push", "body", (0.0, 0.0, 1.0), scaled=True)
+    model = body.with_forces(push)
+    control = {"push.scale": lambda t: 3.0 * np.sin(5.0 * t)}
+    run = kt.simulate(model, model.neutral(), duration=0.5, dt=1e-3, inputs=kt.Inputs(control=control))
+    mass = kt.crba(model, model.neutral())[5, 5]
+    np.testing.assert_allclose(run.v[:, 5], 3.0 * (1.0 - np.cos(5.0 * run.time)) / (5.0 * mass), atol=5e-3)
+    assert run.energy_balance.work("force push") == pytest.approx(run.kinetic_energy[-1], rel=1e-2)
+
+
+def test_damping_and_drag_of_a_body_by_their_closed_forms(body):
+    """v0 exp(-d t / m) for viscous damping, v0 / (1 + c v0 t / m) for quadratic drag, the speed of the wind at last."""
+    v0, t = np.array([0.0, 0.0, 0.0, 4.0, 0.0, 0.0]), 0.5
+    mass = kt.crba(body, body.neutral())[5, 5]
+    for force, expected in (
+        (kt.forces.BodyDamping("air", "body", linear=0.7), 4.0 * np.exp(-0.7 * t / mass)),
+        (kt.forces.Drag("air", "body", linear=0.7), 4.0 * np.exp(-0.7 * t / mass)),
+        (kt.forces.Drag("air", "body", quadratic=0.3), 4.0 / (1.0 + 0.3 * 4.0 * t / mass)),
+    ):
+        run = kt.simulate(body.with_forces(force), body.neutral(), v0, duration=t, dt=5e-3)
+        assert run.v[-1, 3] == pytest.approx(expected, rel=1e-9)
+        assert run.energy_balance.work("force air") == pytest.approx(run.kinetic_energy[-1] - 8.0 * mass, rel=1e-4)
+    wind = body.with_forces(kt.forces.Drag("air", "body", 50.0, 1.0, wind=(1.0, -2.0, 0.5)))
+    run = kt.simulate(wind, wind.neutral(), v0, duration=2.0, dt=1e-2)
+    np.testing.assert_allclose(run.v[-1], [0, 0, 0, 1.0, -2.0, 0.5], atol=1e-9)
+
+
+def test_damping_by_axis_acts_in_the_frame():
+    """Coefficients that differ are along the axes of the frame: the joint forces are J^T of the wrench."""
+    model = machine(kt.forces.Drag).replace(forces=[kt.forces.BodyDamping("d", "tip", (1, 2, 3), (4, 5, 6))])
+    q, v = state(model, 3)
+    J = kt.jacobian(model, q, frame="tip", reference="local")
+    np.testing.assert_allclose(passive(model, q, v), -J.T @ (np.arange(1.0, 7.0) * (J @ v)), atol=1e-12)
+
+
+def test_a_bushing_has_the_energy_of_euler_parameters(body):
+    """Against SciPy's quaternions at any rotation, also half turns; k sin(angle) about one axis."""
+    k, kw = np.array([100.0, 200.0, 300.0]), np.array([3.0, 5.0, 11.0])
+    mount = kt.forces.Bushing("mount", "world", "body", k, kw, start_at=(0.1, 0.2, 0.3), end_at=POINT)
+    model = body.with_forces(mount)
+    rng = np.random.default_rng(0)
+    for q in (*(model.random_q(rng) for _ in range(10)), [1.0, 2.0, 3.0, 0.0, 0.6, 0.8, 0.0]):
+        R, p = kt.pose(model, np.asarray(q, float), frame="body")
+        d, e = p + R @ POINT - [0.1, 0.2, 0.3], Rotation.from_matrix(R).as_quat()[:3]
+        expected = 0.5 * (k @ d**2 + kw @ (2.0 * e) ** 2)
+        assert kt.dynamics.elastic_energy(model, q) == pytest.approx(expected, rel=1e-12)
+    single = body.with_forces(kt.forces.Bushing("mount", "world", "body", 0.0, kw))
+    for angle in (0.1, 1.0, 3.0, np.pi):
+        q = kt.integrate(single, single.neutral(), [0.0, angle, 0.0, 0.0, 0.0, 0.0])
+        expected = np.array([0.0, -5.0 * np.sin(angle), 0.0, 0.0, 0.0, 0.0])
+        np.testing.assert_allclose(passive(single, q, np.zeros(6)), expected, atol=1e-14)
+
+
+def test_a_bushing_dissipates_nothing_where_both_bodies_move_as_one():
+    """Its rates are those of one body relative to the other; there D has the axes of the first frame."""
+    model = machine(kt.forces.Bushing)
+    (mount,) = model.elements
+    mount = mount._with({"start": "b1", "end": "tip", "stiffness": 0.0, "turning_stiffness": 0.0})
+    model = model.replace(forces=[mount])
+    q, v = state(model, 1)
+    v[[model.coordinate("j2"), model.coordinate("j3")]] = 0.0  # the joints between the two frames
+    np.testing.assert_allclose(passive(model, q, v), 0.0, atol=1e-12)
+
+
+def test_slopes_of_a_bushing_at_rest_are_its_coefficients(body):
+    """Gauss-Newton slopes where the frames coincide, and positive semidefinite ones anywhere."""
+    coefficients = np.arange(1.0, 7.0)
+    mount = kt.forces.Bushing("mount", "world", "body", (4, 5, 6), (1, 2, 3), (4, 5, 6), (1, 2, 3))
+    model = body.with_forces(mount)
+    K, D = (np.array(x, float) for x in gauss_newton_slopes(model, model.neutral().tolist(), [0.0] * 6))
+    np.testing.assert_allclose(K, np.diag(coefficients), atol=1e-14)
+    np.testing.assert_allclose(D, np.diag(coefficients), atol=1e-14)
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        K, _ = gauss_newton_slopes(model, model.random_q(rng).tolist(), rng.normal(size=6).tolist())
+        assert np.linalg.eigvalsh(np.array(K, float)).min() > -1e-12
+
+
+def test_a_spring_of_no_length_is_stiff_along_all_directions(body):
+    """Energy k r.r / 2, force k r at the points; K is k on all translations, also where the points coincide."""
+    spring = kt.forces.PointSpring("s", "world", "body", 30.0, start_at=(1.0, 0.0, 0.0), end_at=POINT)
+    model = body.with_forces(spring)
+    q = model.random_q(np.random.default_rng(2))
+    R, p = kt.pose(model, q, frame="body")
+    r = p + R @ POINT - [1.0, 0.0, 0.0]
+    assert kt.dynamics.elastic_energy(model, q) == pytest.approx(15.0 * r @ r, rel=1e-12)
+    f = -30.0 * R.T @ r
+    np.testing.assert_allclose(passive(model, q, np.zeros(6)), np.concatenate((np.cross(POINT, f), f)), atol=1e-12)
+    at_rest = body.with_forces(kt.forces.PointSpring("s", "world", "body", 30.0))
+    K, _ = gauss_newton_slopes(at_rest, at_rest.neutral().tolist(), [0.0] * 6)
+    np.testing.assert_allclose(np.array(K, float), np.diag([0.0] * 3 + [30.0] * 3), atol=1e-14)
+
+
+def test_points_of_a_spring_are_those_of_frames():
+    """Given by coordinates or by frames at these points, the forces are the same."""
+    model = machine(kt.forces.Drag).replace(forces=[])
+    b = kt.ModelBuilder.of(model)
+    b.add_frame("p", "b1", (POINT, (0, 0, 0)))
+    b.add_frame("q", "b3", ((-0.4, 0.2, 0.1), (0, 0, 0)))
+    model = b.build()
+    q, v = state(model, 2)
+    by_frames = kt.forces.PointSpring("s", "p", "q", 30.0, 0.5, 2.0)
+    by_points = kt.forces.PointSpring("s", "b1", "b3", 30.0, 0.5, 2.0, POINT, (-0.4, 0.2, 0.1))
+    mine, theirs = (passive(model.with_forces(s), q, v) for s in (by_points, by_frames))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-13)
+
+
+def test_an_inverse_square_force_keeps_an_orbit(body):
+    """A circular orbit closes after 2 pi sqrt(r^3 / mu)."""
+    mass = kt.crba(body, body.neutral())[5, 5]
+    model = body.with_forces(kt.forces.InverseSquareForce("sun", "world", "body", 4.0 * mass))
+    q = kt.integrate(model, model.neutral(), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    v = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 0.0])
+    run = kt.simulate(model, q, v, duration=np.pi, dt=np.pi / 1000)
+    np.testing.assert_allclose(run.q[-1], q, atol=1e-8)
+    assert np.ptp(run.energy) < 1e-9 * mass and run.energy[0] == pytest.approx(mass * (2.0 - 4.0))
+
+
+def test_impossible_elements_are_named():
+    """Negative coefficients, numbers that are not finite, points of another size, unknown axes."""
+    forces, error = kt.forces, kt.errors.ArgumentError
+    negative, numbers = "expected a finite number that is not negative", "expected three finite numbers"
+    for make, message in (
+        (lambda: forces.PointSpring("s", "a", "b", -1.0), f"PointSpring 's': stiffness is -1.0, {negative}"),
+        (lambda: forces.PointSpring("s", "a", "b", 1.0, -0.1), f"PointSpring 's': rest_length is -0.1, {negative}"),
+        (lambda: forces.PointSpring("s", "a", "b", 1.0, 0.1, -2), f"PointSpring 's': damping is -2, {negative}"),
+        (lambda: forces.PointSpring("s", "a", "b", np.nan), "PointSpring 's': stiffness is nan"),
+        (lambda: forces.PointSpring("s", "a", "b", 1.0, start_at=(1, 2)), r"'s': start_at is \(1, 2\), expected"),
+        (lambda: forces.Drag("d", "a", quadratic=-1.0), f"Drag 'd': quadratic is -1.0, {negative}"),
+        (lambda: forces.Drag("d", "a", wind=(0, 0, np.inf)), f"Drag 'd': wind is .*, {numbers}"),
+        (lambda: forces.BodyDamping("d", "a", (1, -1, 1)), r"BodyDamping 'd': angular is \(1, -1, 1\), expected a"),
+        (lambda: forces.Bushing("m", "a", "b", 1, -2.0), "Bushing 'm': turning_stiffness is -2.0, expected a finite"),
+        (lambda: forces.PointForce("f", "a", (0, 0, np.nan)), f"PointForce 'f': vector is .*, {numbers}"),
+        (lambda: forces.PointForce("f", "a", (0, 0, 1), axes="body"), "PointForce 'f': axes is 'body'"),
+        (lambda: forces.InverseSquareForce("g", "a", "b", "1"), "InverseSquareForce 'g': strength is '1', expected"),
+        (lambda: forces.PointSpring(3, "a", "b", 1.0), "PointSpring: name is 3"),
+    ):
+        with pytest.raises((error, kt.errors.UnknownNameError), match=message):
+            make()
+    model = kt.models.pendulum()
+    with pytest.raises(kt.errors.UnknownNameError, match="no frame named 'hand'"):
+        model.with_forces(forces.Drag("d", "hand"))
