@@ -79,6 +79,9 @@ PLACES = {
             for name in all_of_them.split()
         },
     },
+    "kinetree.scenes": {
+        "SCENES": "scenes.run", "SceneRun": "scenes.run", "plot_scene": "scenes.plot", "run": "scenes.run",
+    },
     "kinetree.simulation": {
         "LimitMonitor": "simulation.limits", "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",
     },
@@ -131,7 +134,7 @@ ALGORITHMS = {
         "floating_base_jacobian floating_base_reduced_coefficients"
     ),
     "kinetree.integrators": (
-        "implicit_midpoint_step linearly_implicit_step rk4_step semi_implicit_step variational_step"
+        "bdf1_step implicit_midpoint_step linearly_implicit_step rk4_step semi_implicit_step variational_step"
     ),
     "kinetree.kinematics": (
         "apply_couplings body_accelerations body_jacobian_product body_jacobian_rate_product "
@@ -158,7 +161,7 @@ NAMESPACES = {name: name for name in (
     "geometry identify integrators io joints kinematics liegroup model models regressors simulation sparse spatial "
     "surgery tendons textbook viz"
 ).split()}  # fmt: skip
-NAMESPACES |= {"signals": "simulation.signals"}
+NAMESPACES |= {"scenes": "scenes", "signals": "simulation.signals"}
 """The namespaces of kinetree and their modules."""
 
 

@@ -126,6 +126,8 @@ def drawn() -> dict:
         "viz.plot_path": (viz.plot_path, whole_call(viz.plot_path, frames="lower", **both)),
         "viz.plot_power": (viz.plot_power, whole_call(viz.plot_power, **both)),
         "viz.plot_energy_balance": (viz.plot_energy_balance, whole_call(viz.plot_energy_balance, **both)),
+        "scenes.run": (kt.scenes.run, dict(key="-1", formulation="velocity_euler")),
+        "scenes.plot_scene": (kt.scenes.plot_scene, whole_call(kt.scenes.plot_scene, key="-1")),
         "viz.plot_comparison": (
             viz.plot_comparison,
             whole_call(viz.plot_comparison, comparison=run.compare(run)),

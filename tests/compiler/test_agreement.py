@@ -71,7 +71,7 @@ POOLS = {
 }  # fmt: skip
 ROBOTS = ("arm7", "quadruped")
 # Implicit steps hold derivatives and eliminations several times: a chain, a coupled arm, one tree (all: ten minutes).
-IMPLICIT_STEPS = ("linearly_implicit_step", "implicit_midpoint_step", "variational_step")
+IMPLICIT_STEPS = ("linearly_implicit_step", "bdf1_step", "implicit_midpoint_step", "variational_step")
 IMPLICIT_SYSTEMS = ("arm7", "geared arm", "tree of axial joints")
 SYSTEMS = (*POOLS, *ROBOTS, "geared arm")
 
@@ -105,7 +105,7 @@ every_system = pytest.mark.parametrize("system", SYSTEMS)
 SOLVES = {
     "forward_dynamics_crba", "ltl_solve", "ltdl_solve", "lower_solve", "lower_transpose_solve",
     "aba", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step", "rk4_step",
-    "linearly_implicit_step", "implicit_midpoint_step", "variational_step",
+    "linearly_implicit_step", "bdf1_step", "implicit_midpoint_step", "variational_step",
     "hybrid_aba", "hybrid_crba", "hybrid_recursive", "hybrid_dynamics",
     "floating_base_forward_dynamics", "floating_base_inverse_dynamics", "floating_base_reduced_coefficients",
 }  # fmt: skip

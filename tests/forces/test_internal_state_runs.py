@@ -39,7 +39,7 @@ def test_methods_agree_and_a_lag_has_its_closed_form(integrator):
     assert found.model.state_names == found.channels["x"].labels
 
 
-IMPLICIT = ["linearly_implicit", "implicit_midpoint", "variational", "bdf2", "generalized_alpha"]
+IMPLICIT = ["linearly_implicit", "bdf1", "implicit_midpoint", "variational", "bdf2", "generalized_alpha"]
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "euler", "heun", "rk4", *IMPLICIT])

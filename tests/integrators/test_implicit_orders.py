@@ -11,7 +11,7 @@ from kinetree.integrators import FIXED_STEP
 from tests.analytic.mechanisms import ball
 from tests.simulation.test_orders import start, tree
 
-ORDERS = {"linearly_implicit": 1, "implicit_midpoint": 2, "variational": 2, "bdf2": 2, "generalized_alpha": 2}
+ORDERS = {"linearly_implicit": 1, "bdf1": 1, "implicit_midpoint": 2, "variational": 2, "bdf2": 2, "generalized_alpha": 2}
 every = pytest.mark.parametrize("name", ORDERS)
 STEPS = {1: (2000, 4000, 8000), 2: (200, 400, 800)}
 
@@ -118,7 +118,7 @@ def test_bdf2_keeps_its_order_with_steps_of_any_length():
     assert slopes(errors) == pytest.approx(2.0, abs=0.1), errors
 
 
-@pytest.mark.parametrize("name", ["linearly_implicit", "implicit_midpoint", "variational"])
+@pytest.mark.parametrize("name", ["linearly_implicit", "bdf1", "implicit_midpoint", "variational"])
 def test_rollouts_are_the_motion_of_simulate(name):
     """A fixed number of corrections in machine code gives what iterating to rounding gives, to 1e-12."""
     model = tree()

@@ -46,6 +46,7 @@ FLOORS = (
     "analysis",
     "verification",
     "viz",
+    "scenes",
     "cli",
 )
 # Conveniences that reach up when they are called: run.plot() and run.view() belong to the run and draw with viz.

@@ -62,6 +62,7 @@ _DEFINED = {
     "algorithms.rnea": "bias_forces gravity_forces rnea",
     "control.frame_laws": "cartesian_impedance inverse_task_inertia",
     "control.joint_laws": "computed_torque joint_impedance pd_gravity_compensation tracking_error",
+    "integrators.bdf1": "bdf1_step",
     "integrators.implicit_midpoint": "implicit_midpoint_step",
     "integrators.kernels": "rk4_step semi_implicit_step",
     "integrators.linearly_implicit": "linearly_implicit_step",

@@ -1,5 +1,5 @@
 """The command line: ``kinetree info``, ``simulate``, ``compare``, ``lint``, ``accuracy``, ``mobility``, ``convert``,
-``dh``, ``codegen``, ``cache``, ``robots``, ``joints``.
+``dh``, ``codegen``, ``cache``, ``robots``, ``joints``, ``scenes``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -165,6 +165,31 @@ def joints(
         viz.joint_gallery(path=plot) if kind is None else viz.plot_joint(kinds[kind].joint, path=plot)
         rows.append(("written", str(plot)))
     _print_rows(rows)
+
+
+@command
+def scenes(
+    key: Annotated[str | None, typer.Argument(help="One scene, such as 5 or d12.", show_default=False)] = None,
+    plot: Annotated[Path | None, _option("Draw the motion and the energies: .png, .svg or .pdf.")] = None,
+    everything: Annotated[bool, _option("Run all scenes.", "--all")] = False,
+) -> None:
+    """List the scenes of REDMAX; run one in all formulations, beside the published results; draw it."""
+    from kinetree.scenes import run
+
+    check_figure(plot)
+    if key is None and not everything:
+        if plot is not None:
+            raise UnsupportedError("--plot is of one scene: kinetree scenes 5 --plot scene.png.", option="plot")
+        _print_rows([(name, scene.title) for name, scene in run.SCENES.items()])
+        return
+    keys = list(run.SCENES) if everything else [choice("scene", key, run.SCENES, "the scenes of REDMAX")]
+    runs = [run.run(name, how) for name in keys for how in run.formulations(run.SCENES[name])]
+    typer.echo(run.as_text(run.rows(runs)))
+    if plot is not None:
+        from kinetree.scenes.plot import plot_scene
+
+        plot_scene(keys[0], path=plot)
+        typer.echo(f"written: {plot}")
 
 
 @command

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kinetree.integrators.memory import Memory
 from kinetree.integrators.newton import Newton
+
+SDIRK = 1.0 - math.sqrt(0.5)  # the coefficient of both stages of SDIRK2: order 2, and damping at infinity
 
 
 class BDF2:
@@ -16,7 +20,10 @@ class BDF2:
         v+ = v + e (v - v_before) + b h a+,      q+ = q (+) xi,   xi = e xi_before + b h v+,
 
     where xi_before led to q and a+ obeys the dynamics at the end of the step. The first step, and the first after a
-    reset of the state, is one of implicit Euler: its error of order h^2 is made once.
+    reset of the state, is one of SDIRK2, two stages of implicit Euler's form: with ``g = 1 - sqrt(1/2)``,
+
+        v_s = v + g h a_s,                       xi_s = g h v_s,
+        v+ = v + (1 - g) h a_s + g h a+,         xi = (1 - g) h v_s + g h v+.
 
     Parameters
     ----------
@@ -26,9 +33,9 @@ class BDF2:
     Notes
     -----
     Source: Hairer, Noersett, Wanner (1993), section III.5; Wieloch, Arnold (2021), "BDF integrators for constrained
-    mechanical systems on Lie groups". The steps xi and h v (t + h/2) differ by commutators of third order, as their
-    difference from step to step is of fourth order, the method of two steps keeps order 2. Strongly stable for w < 2.4;
-    A-stable and damping at infinity for constant steps.
+    mechanical systems on Lie groups"; Alexander (1977) for SDIRK2. The steps xi and h v (t + h/2) differ by commutators
+    of third order, as their difference from step to step is of fourth order, the method of two steps keeps order 2.
+    Strongly stable for w < 2.4; A-stable and damping at infinity for constant steps.
     Loops are kept closed in position, as by `GeneralizedAlpha`, with multipliers of order 1 after the first step.
     It uses the last step, so it has no step algorithm for rollouts.
     """
@@ -48,21 +55,32 @@ class BDF2:
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         past = self._memory.at(t, h, q, v)
         if past is None:
-            w0, ahead, b, a, before = v, 0.0, 1.0, self._rest, self._newton.multipliers
+            w0, ahead, b, a, before = *self._stage(t, h, q, v, tau, f_ext), self._newton.multipliers
         else:
             v_before, xi_before, h_before, a, before = past
             w = h / h_before
             e, b = w * w / (1.0 + 2.0 * w), (1.0 + w) / (1.0 + 2.0 * w)
             w0, ahead = v + e * (v - v_before), e * xi_before
-        w1, end, nv = b * h, t + h, self._nv
-        x0 = ahead + w1 * w0[:nv]
         self._newton.multipliers = before
-        a = self._newton.solve(end, q, x0, w0, a, tau(end), w1 * w1, w1, f_ext(end))
+        end = t + h
+        a, xi, v_next = self._solved(end, b * h, q, w0, ahead, a, tau, f_ext)
         self.multipliers = self._newton.multipliers if past is None else before, self._newton.multipliers
-        xi, v_next = x0 + (w1 * w1) * a[:nv], w0 + w1 * a
         q_next, v_regular = self._newton.end(q, xi, v_next, *self._end_time(end))
         if self._newton.in_same_charts(v_next, v_regular):
             self._memory.keep(end, q_next, v_regular, (v, xi, h, a, self._newton.multipliers))
         else:  # another chart: the stored data are in coordinates of the old one
             self._memory.clear()
         return q_next, v_regular
+
+    def _stage(self, t, h, q, v, tau, f_ext):
+        """Velocities and step before the second stage of SDIRK2, its coefficient, and the first stage's rates."""
+        a, _, v_stage = self._solved(t + SDIRK * h, SDIRK * h, q, v, 0.0, self._rest, tau, f_ext)
+        rest = (1.0 - SDIRK) * h
+        return v + rest * a, rest * v_stage[: self._nv], SDIRK, a
+
+    def _solved(self, t, w1, q, w0, ahead, a, tau, f_ext):
+        """Rates at t [s], and step and velocities there: ``v = w0 + w1 a``, ``xi = ahead + w1 v``."""
+        nv = self._nv
+        x0 = ahead + w1 * w0[:nv]
+        a = self._newton.solve(t, q, x0, w0, a, tau(t), w1 * w1, w1, f_ext(t))
+        return a, x0 + (w1 * w1) * a[:nv], w0 + w1 * a

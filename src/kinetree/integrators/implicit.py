@@ -32,6 +32,9 @@ from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 from kinetree.state_kinematics import Kinematics
 
+LOOPED = 4  # further corrections under loops, whose rows have no slopes in the matrix
+KINKED = 8  # further corrections where slopes of passive forces are discontinuous
+UNSOLVED = 1e-3  # where the last correction is larger than this fraction of the speed, there is no solution
 REST = 1e-3  # [rad/s or m/s] changes of velocity are relative to this speed where all velocities vanish
 
 
@@ -308,6 +311,36 @@ def largest(values):
 
 def _sum(*terms):
     return sum((x for x in terms if not is_zero(x)), start=0.0)
+
+
+def solved_step(model, q, v, tau, dt, part, f_ext=None, x=None, u=None, *, x_next=False):
+    """A step whose dynamics hold after a part of it, by a fixed number of corrections: implicit midpoint rule, Euler.
+
+    ``w = v + part dt a``, ``Q = q (+) part dt w``, ``q+ = q (+) dt w``, ``v+ = v + dt a``.
+    """
+    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
+    ahead = part * dt
+    x0, x1, then = [ahead * v_k for v_k in v], ahead * ahead, model.after(ahead)
+    w0 = [*v, *(model.initial_internal() if x is None else x)]
+    a, before, kinks = with_given_accelerations(then, [0.0] * model.nw), w0, has_kinks(model)
+    stuck = matrix = None
+    later = (KINKED if kinks else 2) + (LOOPED if has_loops(model) else 0)
+    for fresh in (True, True, *[False] * later):
+        xi, Q, w = stage(then, q, x0, w0, a, x1, ahead)
+        w, a, moved = with_internal_rates(then, Q, w, a, ahead, u)
+        now = xi, Q, w
+        if kinks:
+            stuck, before = reversals(before, w), w
+        if fresh:
+            slopes = Linearization(then, *now, a, x1, ahead, f_ext)
+        if fresh or kinks:
+            matrix = slopes.factorized(stuck, now, u)
+        a, change, _ = corrected(then, matrix, Q, w, a, tau, ahead, stuck, f_ext, u)
+    change = maximum(change, moved) if model.nx else change
+    q_next = integrate(model, q, [dt * (v_k + ahead * a_k) for v_k, a_k in zip(v, a, strict=False)])
+    w_next = [where(change < UNSOLVED, w_k + dt * a_k, float("inf")) for w_k, a_k in zip(w0, a, strict=True)]
+    q_next, w_next = finished(model.after(dt), q_next, w_next)
+    return (q_next, w_next[: model.nv], w_next[model.nv :]) if x_next else (q_next, w_next[: model.nv])
 
 
 def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None, u=None):

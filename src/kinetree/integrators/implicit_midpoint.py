@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, refuse_unsupported, stepped_constraints
-from kinetree.algorithms.manifold import integrate
-from kinetree.algorithms.projection import has_loops
+from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.spec import algorithm
-from kinetree.integrators.implicit import (
-    Linearization,
-    corrected,
-    has_kinks,
-    reversals,
-    stage,
-    with_given_accelerations,
-    with_internal_rates,
-)
-from kinetree.integrators.kernels import finished
+from kinetree.integrators.implicit import solved_step
 from kinetree.integrators.newton import Newton
-from kinetree.spatial.scalar import maximum, where
-
-LOOPED = 4  # further corrections under loops, whose rows have no slopes in the matrix
-KINKED = 8  # further corrections where slopes of passive forces are discontinuous
-UNSOLVED = 1e-3  # where the last correction is larger than this fraction of the speed, there is no solution
 
 
 class ImplicitMidpoint:
@@ -88,26 +72,4 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, 
     --------
     semi_implicit_step, variational_step, simulate
     """
-    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
-    half = 0.5 * dt
-    x0, x1, middle = [half * v_k for v_k in v], half * half, model.after(half)
-    w0 = [*v, *(model.initial_internal() if x is None else x)]
-    a, before, kinks = with_given_accelerations(middle, [0.0] * model.nw), w0, has_kinks(model)
-    stuck = matrix = None
-    later = (KINKED if kinks else 2) + (LOOPED if has_loops(model) else 0)
-    for fresh in (True, True, *[False] * later):
-        xi, Q, w = stage(middle, q, x0, w0, a, x1, half)
-        w, a, moved = with_internal_rates(middle, Q, w, a, half, u)
-        now = xi, Q, w
-        if kinks:
-            stuck, before = reversals(before, w), w
-        if fresh:
-            slopes = Linearization(middle, *now, a, x1, half, f_ext)
-        if fresh or kinks:
-            matrix = slopes.factorized(stuck, now, u)
-        a, change, _ = corrected(middle, matrix, Q, w, a, tau, half, stuck, f_ext, u)
-    change = maximum(change, moved) if model.nx else change
-    q_next = integrate(model, q, [dt * (v_k + half * a_k) for v_k, a_k in zip(v, a, strict=False)])
-    w_next = [where(change < UNSOLVED, w_k + dt * a_k, float("inf")) for w_k, a_k in zip(w0, a, strict=True)]
-    q_next, w_next = finished(model.after(dt), q_next, w_next)
-    return (q_next, w_next[: model.nv], w_next[model.nv :]) if x_next else (q_next, w_next[: model.nv])
+    return solved_step(model, q, v, tau, dt, 0.5, f_ext, x, u, x_next=x_next)

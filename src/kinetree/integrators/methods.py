@@ -12,6 +12,7 @@ from kinetree.arguments import a_positive_number, a_word
 from kinetree.errors import SimulationError, UnsupportedError
 from kinetree.integrators import crouch_grossman, explicit
 from kinetree.integrators.adaptive import METHODS, AdaptiveSolution, solve_adaptive
+from kinetree.integrators.bdf1 import BDF1
 from kinetree.integrators.bdf2 import BDF2
 from kinetree.integrators.embedded import PAIRS, solve_embedded
 from kinetree.integrators.generalized_alpha import GeneralizedAlpha
@@ -29,7 +30,7 @@ FIXED_STEP = {
         RungeKutta4,
         *explicit.METHODS,
         *crouch_grossman.METHODS,
-        *(LinearlyImplicitEuler, ImplicitMidpoint, Variational, BDF2, GeneralizedAlpha()),
+        *(LinearlyImplicitEuler, ImplicitMidpoint, Variational, BDF1, BDF2, GeneralizedAlpha()),
     )
 }
 """Methods with fixed steps by name: ``method(system)`` gives an object with ``step(t, h, q, v, tau, f_ext)``."""

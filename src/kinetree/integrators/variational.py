@@ -29,7 +29,7 @@ from kinetree.algorithms.projection import has_loops, position_errors
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
 from kinetree.integrators import implicit
-from kinetree.integrators.implicit_midpoint import KINKED, LOOPED, UNSOLVED
+from kinetree.integrators.implicit import KINKED, LOOPED, UNSOLVED
 from kinetree.integrators.kernels import END, FORCES, finished, part
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.joints.contract import tangent_inverse
