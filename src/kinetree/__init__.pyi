@@ -50,6 +50,7 @@ from kinetree import liegroup as liegroup
 from kinetree import model as model
 from kinetree import models as models
 from kinetree import regressors as regressors
+from kinetree import scenes as scenes
 from kinetree.simulation import signals as signals
 from kinetree import simulation as simulation
 from kinetree import sparse as sparse
@@ -127,6 +128,7 @@ __all__ = [
     "rnea_derivatives",
     "rollout",
     "save",
+    "scenes",
     "signals",
     "simulate",
     "simulation",

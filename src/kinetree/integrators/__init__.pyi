@@ -28,6 +28,7 @@ __all__ = [
     "RungeKutta4",
     "SemiImplicitEuler",
     "System",
+    "bdf1_step",
     "explicit_method",
     "implicit_midpoint_step",
     "linearly_implicit_step",
@@ -35,6 +36,53 @@ __all__ = [
     "semi_implicit_step",
     "variational_step",
 ]
+class _bdf1_step(NamedTuple):
+    q_next: NDArray[Any]
+    v_next: NDArray[Any]
+
+@overload
+def bdf1_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[False] = False, out: Any | None = None) -> _bdf1_step:
+    r"""One step of implicit Euler under constant forces, by a fixed number of Newton corrections.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    x_next : bool
+        Whether to give x_next, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s]; infinite where the corrections have not converged (the last one
+        above 1e-3 of the speed), so that no inaccurate result is used.
+    x_next : (..., nx) array, on request
+        Internal states of force elements after the step [as the elements define them].
+    """
+@overload
+def bdf1_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+
 class _implicit_midpoint_step(NamedTuple):
     q_next: NDArray[Any]
     v_next: NDArray[Any]

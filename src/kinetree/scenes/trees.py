@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from kinetree.forces import BodyDamping, PointForce
 from kinetree.joints import (
     Composite,
     Fixed,
@@ -41,6 +42,16 @@ def with_ball_joints():
     b = Bodies("spherical joint")
     for n in range(2):
         b.add(n, SphericalExponential(), (0.0, 0.0, -10.0 if n else 0.0), HANGING, BELOW)
+    return b.build()
+
+
+def pulled_and_damped():
+    b = chain("external world force", 3, NONE)
+    tip = b.point("tip", 3, (5.0, 0.0, 0.0))
+    b.add_force(PointForce("pull", tip, (0.0, 0.0, 1e3)))
+    for n in (1, 2, 3):
+        center = b.point(f"center{n}", n, NONE)
+        b.add_force(BodyDamping(f"damping{n}", center, 10.0, 10.0))
     return b.build()
 
 
@@ -105,6 +116,7 @@ SCENES = (
     Scene("5", "Joint torque", lambda: chain("joint torque", 3, NONE).build(), duration=10.0, dt=0.05,
           torques=((3.0, (0.0, 0.0, 100.0)), (6.0, (0.0, 100.0, -100.0)), (math.inf, (100.0, -100.0, 0.0))),
           conservative=False),
+    Scene("10", "External world force", pulled_and_damped, conservative=False),
     Scene("11", "Joint stiffness and damping",
           lambda: chain("joint stiffness and damping", 3, NONE, stiffness=1e4, damping=1e3).build(), NONE,
           (1.0, 0.0, 0.0), duration=5.0, dt=0.02, conservative=False),

@@ -1,0 +1,20 @@
+# Generated: python -m tests.static.generate.
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.model.model import Model
+from kinetree.model.parts import Frame
+
+from kinetree.scenes.run import SCENES as SCENES
+from kinetree.scenes.run import SceneRun as SceneRun
+from kinetree.scenes.plot import plot_scene as plot_scene
+from kinetree.scenes.run import run as run
+
+__all__ = [
+    "SCENES",
+    "SceneRun",
+    "plot_scene",
+    "run",
+]
