@@ -80,7 +80,7 @@ PLACES = {
         },
     },
     "kinetree.scenes": {
-        "SCENES": "scenes.run", "SceneRun": "scenes.run", "plot_scene": "scenes.plot", "run": "scenes.run",
+        "SCENES": "scenes.runs", "SceneRun": "scenes.runs", "plot_scene": "scenes.plot", "run": "scenes.runs",
     },
     "kinetree.simulation": {
         "LimitMonitor": "simulation.limits", "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",

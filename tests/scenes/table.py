@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kinetree.scenes.run import SCENES, formulations, rows, run
+from kinetree.scenes.runs import SCENES, formulations, rows, run
 
 PAGE = Path(__file__).parents[2] / "docs" / "scenes.md"
 BEGIN, END = "<!-- scenes:begin -->\n", "<!-- scenes:end -->"

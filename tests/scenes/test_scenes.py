@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.cli import app
 from kinetree.scenes.linkages import four_bar
-from kinetree.scenes.run import SCENES, formulations, run
+from kinetree.scenes.runs import SCENES, formulations, run
 from kinetree.scenes.trees import of_mesh_bodies
 from kinetree.scenes.velocity_euler import VelocityEuler
 

@@ -174,17 +174,17 @@ def scenes(
     everything: Annotated[bool, _option("Run all scenes.", "--all")] = False,
 ) -> None:
     """List the scenes of REDMAX; run one in all formulations, beside the published results; draw it."""
-    from kinetree.scenes import run
+    from kinetree.scenes import runs
 
     check_figure(plot)
     if key is None and not everything:
         if plot is not None:
             raise UnsupportedError("--plot is of one scene: kinetree scenes 5 --plot scene.png.", option="plot")
-        _print_rows([(name, scene.title) for name, scene in run.SCENES.items()])
+        _print_rows([(name, scene.title) for name, scene in runs.SCENES.items()])
         return
-    keys = list(run.SCENES) if everything else [choice("scene", key, run.SCENES, "the scenes of REDMAX")]
-    runs = [run.run(name, how) for name in keys for how in run.formulations(run.SCENES[name])]
-    typer.echo(run.as_text(run.rows(runs)))
+    keys = list(runs.SCENES) if everything else [choice("scene", key, runs.SCENES, "the scenes of REDMAX")]
+    found = [runs.run(name, how) for name in keys for how in runs.formulations(runs.SCENES[name])]
+    typer.echo(runs.as_text(runs.rows(found)))
     if plot is not None:
         from kinetree.scenes.plot import plot_scene
 

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
-from kinetree.scenes.run import SCENES as SCENES
-from kinetree.scenes.run import SceneRun as SceneRun
+from kinetree.scenes.runs import SCENES as SCENES
+from kinetree.scenes.runs import SceneRun as SceneRun
 from kinetree.scenes.plot import plot_scene as plot_scene
-from kinetree.scenes.run import run as run
+from kinetree.scenes.runs import run as run
 
 __all__ = [
     "SCENES",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_word, checked, choice
-from kinetree.scenes.run import SCENES, formulations, run
+from kinetree.scenes.runs import SCENES, formulations, run
 from kinetree.viz.mechanism import plot_mechanism
 from kinetree.viz.style import COLORS, OUTPUT, drawing
 
