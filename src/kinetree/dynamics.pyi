@@ -24,6 +24,7 @@ __all__ = [
     "assembly_tree",
     "coriolis_forces",
     "crba_restricted",
+    "damping_matrix",
     "divide_and_conquer",
     "elastic_energy",
     "external_forces",
@@ -48,6 +49,7 @@ __all__ = [
     "passive_joint_forces",
     "prescribed_power",
     "semi_implicit_acceleration",
+    "stiffness_matrix",
 ]
 class _articulated_factorization(NamedTuple):
     r: NDArray[Any]
@@ -162,6 +164,38 @@ def crba_restricted(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, f
     -------
     M : (..., nv, nv) array
         Rows and columns of these joints as in `crba` [kg m^2, kg m or kg]; zero elsewhere.
+    """
+
+
+def damping_matrix(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, method: Literal["exact", "symmetric", "gauss_newton"] = "exact", out: Any | None = None) -> NDArray[Any]:
+    r"""Damping matrix of all joint forces and force elements.
+
+    .. math:: D = -\partial f(q, v) / \partial v
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    method : {"exact", "symmetric", "gauss_newton"}
+        Which algorithm; see the notes.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    D : (..., nv, nv) array
+        ``-d passive_joint_forces(q, v) / dv`` [N m s/rad, N m s/m, N s/rad or N s/m].
     """
 
 
@@ -914,4 +948,37 @@ def semi_implicit_acceleration(model: Model, q: ArrayLike, v: ArrayLike, tau: Ar
     -------
     a : (..., nv) array
         ``(v_next - v) / dt`` [rad/s^2 or m/s^2].
+    """
+
+
+def stiffness_matrix(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, method: Literal["exact", "symmetric", "gauss_newton"] = "exact", out: Any | None = None) -> NDArray[Any]:
+    r"""Stiffness matrix of all joint forces and force elements, along the velocity coordinates.
+
+    .. math:: K = -\partial f(q, v) / \partial q
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    method : {"exact", "symmetric", "gauss_newton"}
+        Which algorithm; see the notes.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    K : (..., nv, nv) array
+        Column k is ``-d/ds passive_joint_forces(integrate(q, s e_k), v)`` at s = 0 [N m/rad, N m/m, N/rad or
+        N/m].
     """

@@ -22,6 +22,7 @@ _DEFINED = {
         "floating_base_jacobian floating_base_reduced_coefficients"
     ),
     "algorithms.force_elements": "force_state_rates",
+    "algorithms.force_slopes": "damping_matrix stiffness_matrix",
     "algorithms.force_terms": "coriolis_forces external_forces inertial_forces",
     "algorithms.forward_dynamics_multipliers": (
         "closed_loops_regularity forward_dynamics_clusters forward_dynamics_dense "

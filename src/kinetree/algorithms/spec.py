@@ -85,8 +85,8 @@ class Spec:
         Errors besides those of arrays, choices and domains.
     variants : mapping of str to Spec
         By keyword: the algorithm that gives one output more where this keyword is true.
-    methods : mapping of str to str
-        Values of the keyword ``method``, the default first, and the algorithms that they name.
+    methods : mapping of str to str or callable
+        Values of the keyword ``method``, the default first, and the algorithms that they name, or plain functions.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Spec:
     symbols: Mapping[str, str] = field(default_factory=dict)
     raises: tuple[str, ...] = ()
     variants: Mapping[str, Spec] = field(default_factory=dict, repr=False)
-    methods: Mapping[str, str] = field(default_factory=dict, repr=False)
+    methods: Mapping[str, str | Callable] = field(default_factory=dict, repr=False)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Spec) and self.identity == other.identity
@@ -118,7 +118,8 @@ class Spec:
         """
         if choice("method", method, self.methods, self.name) == next(iter(self.methods)):
             return self
-        chosen = ALGORITHMS[self.methods[method]].function
+        chosen = self.methods[method]
+        chosen = ALGORITHMS[chosen].function if isinstance(chosen, str) else chosen
 
         def by(spec, variants):
             function = _by_method(spec.function, chosen)
@@ -191,7 +192,7 @@ def algorithm(
     geared: bool | None = None,
     symbols: Mapping[str, str] | None = None,
     raises: str = "",
-    methods: Mapping[str, str] | None = None,
+    methods: Mapping[str, str | Callable] | None = None,
 ) -> Callable[[Callable], Callable]:
     """Register the decorated function as an algorithm under its own name; the function is returned unchanged.
 
@@ -201,7 +202,7 @@ def algorithm(
     mapped to their shapes. From these, ``symbols`` and ``raises`` (see `Spec`) the docstring takes its Parameters,
     Returns and Raises; a text of ``symbols`` that begins with ``;`` goes on where the standard one ends.
     ``further`` names outputs that are given on request: each is also a keyword of the function, False by default.
-    ``methods`` maps values of the keyword ``method`` to algorithms; the function is given that algorithm's function,
+    ``methods`` maps values of the keyword ``method`` to algorithms or functions; the function is given this function,
     and its own default for the first of them.
     ``geared``: whether it is right for models with gears; by default that is so for algorithms of the library. If
     it is not, such models are refused. A function of a user's own may not have the name of one of the library: others

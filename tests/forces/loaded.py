@@ -1,0 +1,47 @@
+"""Random mechanisms with joint forces and force elements of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import kinetree as kt
+from kinetree.forces import JointForce
+from kinetree.forces.registry import FORCES
+from tests.forces.user_elements import ActivatedMuscle, Servo, Thruster
+
+KINDS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
+
+
+def loaded(bare, seed: int, share: float = 0.5):
+    """The model with random joint forces, and elements of a random part of all kinds, some with internal states.
+
+    Parameters
+    ----------
+    bare : Model
+    seed : int
+    share : float
+        Probability of each kind.
+    """
+    rng = np.random.default_rng(seed)
+    numbers = {name: rng.uniform(0.1, 2.0, bare.nv) for name in ("damping", "stiffness", "dry_friction")}
+    model = bare.replace(**numbers)
+    single = any(joint.nq == joint.nv == 1 for joint in bare.joints[1:])
+    chosen = [cls for cls in (*KINDS, ActivatedMuscle, Servo, Thruster)
+              if rng.random() < share and (single or not _of_joints(cls))]  # fmt: skip
+    return model.with_forces(*(cls.example(bare, rng) for cls in chosen))
+
+
+def _of_joints(cls) -> bool:
+    return any(field in cls.__dataclass_fields__ for field in cls.joint_fields)
+
+
+def tree(seed: int):
+    """A random tree with joints of every kind, floating for every third seed, and its forces."""
+    return loaded(kt.models.random_tree(5 + seed % 4, seed=seed, floating=seed % 3 == 0), seed)
+
+
+def internal(model, seed: int) -> dict:
+    """Random internal states and inputs of a model that has some, as keywords."""
+    rng = np.random.default_rng(seed)
+    sizes = {"x": model.nx, "u": model.nu}
+    return {name: rng.uniform(0.2, 0.8, n) for name, n in sizes.items() if n}
