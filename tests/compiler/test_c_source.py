@@ -15,9 +15,10 @@ import pytest
 import kinetree as kt
 from kinetree.errors import CompilationError, UnknownNameError
 from kinetree.export.c_code import Dialect, Routine, sincos_text
+from kinetree.export.c_elementary import elementary_text
 from kinetree.native.engine import Target
 from kinetree.native.kernel import Kernel
-from tests.compiler.random_programs import random_program
+from tests.compiler.random_programs import OPERATIONS, random_program
 
 GCC, GXX = shutil.which("gcc"), shutil.which("g++")
 with_gcc = pytest.mark.skipif(GCC is None, reason="no gcc on this machine")
@@ -131,13 +132,14 @@ def test_random_programs_agree_with_kernels(dtype, tmp_path):
     for seed in range(2):
         program, arrays, numbers = random_program(seed, 1500, dtype=dtype)
         kernel = Kernel(program, dtype, numbers=numbers)
-        dialect = Dialect(real, own_sincos="own")
+        dialect = Dialect(real, own="own")
         names = (*(f"x{k}" for k in range(len(program.inputs))), *(f"y{k}" for k in range(len(program.outputs))))
         functions, declarations, body = Routine(program, "f", dialect, names, chunk=60).parts()
         assert len(functions) >= 8
         arguments = [f"const {real} *{name}" if name[0] == "x" else f"{real} *{name}" for name in names]
         text = "\n".join(
-            ["#include <math.h>", dialect.preamble(), sincos_text("own", real), *functions]
+            ["#include <math.h>", dialect.preamble(), sincos_text("own_sincos", real)]
+            + [elementary_text(dialect, set(OPERATIONS)), *functions]
             + [f"int f(const {real} *params, {', '.join(arguments)});"]
             + [f"int f(const {real} *params, {', '.join(arguments)})\n{{", *declarations, *body, "return status;\n}\n"]
         )

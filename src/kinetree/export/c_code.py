@@ -14,8 +14,10 @@ from math import copysign
 
 import numpy as np
 
+from kinetree.export.c_elementary import FUNCTIONS
+from kinetree.native.elementary import HALF_PI, ROUNDER
 from kinetree.native.large_angles import large_angle_text
-from kinetree.native.llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
+from kinetree.native.llvm_math import COS, LIMIT, SIN
 from kinetree.native.llvm_module import STATUS_BITS
 from kinetree.native.llvm_plan import Plan, plan
 from kinetree.trace.program import Program, is_zero
@@ -94,15 +96,15 @@ class Dialect:
     fused : bool
         Whether fma and its relatives are rounded once (where the processor can); the prologue, which the library
         evaluates with NumPy, rounds twice.
-    own_sincos : str or None
-        Name of the generated sine and cosine; None takes those of the C library.
+    own : str or None
+        Prefix of the names of generated elementary functions; None takes those of the C library.
     cuda : bool
         Whether CUDA C++ is written, whose compiler fuses nothing by itself and always can.
     """
 
     real: str = "double"
     fused: bool = True
-    own_sincos: str | None = None
+    own: str | None = None
     cuda: bool = False
 
     def literal(self, x: float) -> str:
@@ -110,7 +112,10 @@ class Dialect:
         single = self.real == "float"
         with np.errstate(over="ignore"):
             x = float(np.float32(x)) if single else x
-        if not math.isinf(x):
+        if math.isnan(x):
+            bits = "0x7fc00000u" if single else "0x7ff8ull << 48"
+            text = f"{self.elementary('real')}({bits})" if self.cuda else "NAN"
+        elif not math.isinf(x):
             text = str(np.float32(abs(x))) + "f" if single else repr(abs(x))
         elif self.cuda:
             text = "__int_as_float(0x7f800000)" if single else "__longlong_as_double(0x7ff0000000000000ll)"
@@ -141,7 +146,12 @@ class Dialect:
             return f"{x[0]} ? {x[1]} : {x[2]}"
         if op in ("fma", "fms", "fnma"):
             return f"{self.fma}({'-' * (op == 'fnma')}{x[0]}, {x[1]}, {'-' * (op == 'fms')}{x[2]})"
-        return f"{self.function(op)}({', '.join(x)})"
+        function = self.elementary(op) if self.own and op in FUNCTIONS else self.function(op)
+        return f"{function}({', '.join(x)})"
+
+    def elementary(self, op: str) -> str:
+        """Name of a generated function."""
+        return f"{self.own}_{op}"
 
     def horner(self, coefficients: Sequence[float]) -> str:
         """The polynomial of z with some coefficients, the highest first."""
@@ -259,9 +269,8 @@ class Routine:
 
     def sincos(self, angle: str, sine: str, cosine: str) -> list[str]:
         """Lines that put the sine and cosine of an angle into two variables."""
-        own = self.dialect.own_sincos
-        if own:
-            return [f"{own}({angle}, &{sine}, &{cosine});"]
+        if self.dialect.own:
+            return [f"{self.dialect.elementary('sincos')}({angle}, &{sine}, &{cosine});"]
         return [
             f"{sine} = {self.dialect.function('sin')}({angle});",
             f"{cosine} = {self.dialect.function('cos')}({angle});",
@@ -355,7 +364,7 @@ class _Part:
         for twin, cosine in self.plan.pairs[argument]:
             self.lines.append(f"const {real} t{twin} = {'c' if cosine else 's'}{value};")
             self.made.add(twin)
-        if not self.dialect.own_sincos:
+        if not self.dialect.own:
             self.lines.append(f"(void)s{value}; (void)c{value};")
 
 

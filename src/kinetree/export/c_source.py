@@ -18,6 +18,7 @@ from kinetree.arguments import a_compiled_function, a_name, checked, choice
 from kinetree.errors import CompilationError, UnsupportedError
 from kinetree.export import c_layout
 from kinetree.export.c_code import FLAGS, Dialect, Routine, sincos_text
+from kinetree.export.c_elementary import FUNCTIONS, elementary_text
 from kinetree.export.c_harness import harness
 from kinetree.files import write_text
 from kinetree.native.c_names import comment, identifier, identifiers, is_free
@@ -100,7 +101,8 @@ def to_c(
         ``"input"``: masses, inertias, offsets and the other numbers of the model are arguments; ``NAME_prepare``
         computes from them once the numbers that all evaluations share.
     sincos : {"own", "libm"}
-        ``"own"`` emits the library's sine and cosine, for equal bits; ``"libm"`` calls the C library's.
+        ``"own"`` emits the library's sine and cosine, and its exp, log, tanh and atan2, for equal bits; ``"libm"``
+        calls the C library's.
     states : int
         States with the library's own results in the test program.
 
@@ -153,7 +155,7 @@ def to_c(
 class _Writer:
     """The parts that header, source and test program share."""
 
-    def __init__(self, function, name: str, dtype: str, as_input: bool, own_sincos: bool) -> None:
+    def __init__(self, function, name: str, dtype: str, as_input: bool, own: bool) -> None:
         self.function, self.name, self.dtype = function, name, dtype
         self.real = _REAL[dtype]
         self.model, self.spec = function.model, function.spec
@@ -163,7 +165,7 @@ class _Writer:
         self.arrays = tuple(identifiers(names, {name}))
         count = len(self.program.inputs)
         self.inputs, self.outputs = self.arrays[:count], self.arrays[count:]
-        self.dialect = Dialect(self.real, own_sincos=f"{name}_sincos" if own_sincos else None)
+        self.dialect = Dialect(self.real, own=name if own else None)
         self.numbers = self.basis.numbers() if self.program.prologue is not None else None
         self.free = structure.numbers().free
 
@@ -280,8 +282,10 @@ class _Writer:
         used = {op for op, *_ in self.program.code}
         title = c_layout.block(self.title(f"{name}.c"))
         parts = [title, f'\n#include <math.h>\n#include "{name}.h"\n\n', dialect.preamble()]
-        if dialect.own_sincos and used & {"sin", "cos"}:
-            parts.append("\n" + sincos_text(dialect.own_sincos, self.real))
+        if dialect.own and used & {"sin", "cos"}:
+            parts.append("\n" + sincos_text(dialect.elementary("sincos"), self.real))
+        if dialect.own and used & set(FUNCTIONS):
+            parts.append("\n" + elementary_text(dialect, used))
         if self.as_input:
             parts += ["\n", *self._prepare()]
         elif self.program.prologue is not None:

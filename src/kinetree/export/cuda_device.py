@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kinetree.export.c_code import Dialect
+from kinetree.native.elementary import HALF_PI, ROUNDER
 from kinetree.native.large_angles import large_angle_text
-from kinetree.native.llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
+from kinetree.native.llvm_math import COS, LIMIT, SIN
 
 MOVES = """
 // 32 rows of N entries, without gaps, as 16-byte pieces in the registers of a warp.

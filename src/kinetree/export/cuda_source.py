@@ -1,8 +1,8 @@
 """CUDA C++ text of a Program: a kernel in which one thread computes one state.
 
 The code between loads and stores is the program, one line per operation. Fused operations are written out, so with
-``--fmad=false`` the results are the same bits as those of the machine code for the CPU (exp, log, tanh and arctan2
-apart, which are CUDA's own); without it the compiler fuses further, which is neither faster nor wrong.
+``--fmad=false`` the results are the same bits as those of the machine code for the CPU; without it the compiler fuses
+further, which is neither faster nor wrong.
 
 *Memory.* Users' arrays are rows, so a thread that reads its own row reads far from its neighbors. The 32 threads of a
 warp therefore move their 32 rows together, a contiguous piece of memory, in 16-byte steps through shared memory, and
@@ -29,6 +29,7 @@ from math import gcd, prod
 
 from kinetree.errors import CompilationError
 from kinetree.export.c_code import Dialect
+from kinetree.export.c_elementary import elementary_text
 from kinetree.export.cuda_device import MOVES, sincos_text
 from kinetree.native.llvm_module import STATUS_BITS
 from kinetree.native.llvm_plan import assign_slots
@@ -195,7 +196,7 @@ class _Writer:
         self.program, self.dtype, self.checks, self.shared, self.name = program, dtype, checks, shared, name
         self.element = "double" if dtype == "float64" else "float"
         self.size = 8 if dtype == "float64" else 4
-        self.dialect = Dialect(self.element, cuda=True)
+        self.dialect = Dialect(self.element, own="own", cuda=True)
         self.inputs = [_Array(n, prod(shape), "in", n in shared) for n, shape in program.inputs]
         self.outputs = [_Array(n, prod(shape), "out") for n, shape in program.outputs]
         self.by_value = program.params * self.size <= BY_VALUE
@@ -270,6 +271,8 @@ class _Writer:
         emit(MOVES)
         if any(op in ("sin", "cos") for op, *_ in self.program.code):
             emit(sincos_text(self.dialect))
+        if text := elementary_text(self.dialect, {op for op, *_ in self.program.code}):
+            emit(text)
 
     def _begin(self) -> None:
         emit = self.lines.append

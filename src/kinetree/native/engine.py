@@ -22,7 +22,7 @@ from kinetree.errors import CompilationError
 from kinetree.once import hold_during_forks, once
 from kinetree.trace.progress import stage
 
-LIBM = ("exp", "log", "tanh", "atan2", "fma")
+LIBM = ("fma",)
 """Functions of the C library that objects may call; with the suffix ``f`` in single precision."""
 
 
@@ -67,6 +67,11 @@ class Target:
         """How many vector registers there are: 32 with AVX-512 and on other than x86, else 16."""
         x86 = self.triple.startswith(("x86_64", "i386", "i686", "amd64"))
         return 16 if x86 and self.vector_bytes < 64 else 32
+
+    @property
+    def scalar_masks(self) -> bool:
+        """Whether any truth value can select between two floats without a branch: not on x86 before AVX-512."""
+        return self.vector_bytes == 64 or not self.triple.startswith(("x86_64", "i386", "i686", "amd64"))
 
     @property
     def key(self) -> str:

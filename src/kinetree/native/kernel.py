@@ -79,7 +79,7 @@ class Kernel:
 
     Calls keep their state on the stack (large ones in memory of their own), so kernels may be called from many threads;
     `scalar` and `batch` release the GIL. All widths and chunk sizes give the same bits, on processors that have FMA
-    also the same as any other such processor, except for exp, log, tanh and arctan2, which are the C library's.
+    also the same as any other such processor.
     """
 
     __slots__ = ("program", "dtype", "checks", "target", "params", "params_address", "variants")

@@ -10,8 +10,9 @@ Source: M. Payne and R. Hanek, "Radian reduction for trigonometric functions", S
 
 from __future__ import annotations
 
+from kinetree.native.elementary import HALF_PI
 from kinetree.native.llvm_code import Code
-from kinetree.native.llvm_math import HALF_PI, LIMIT, Lanes, return_sincos, sincos_name
+from kinetree.native.llvm_math import LIMIT, Lanes, return_sincos, sincos_name
 
 WORDS = 18
 _HIGH, _LOW = HALF_PI["double"]

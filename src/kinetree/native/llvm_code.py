@@ -12,7 +12,9 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }'
+ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }\n\n!0 = !{}'
+UNPREDICTABLE = ", !unpredictable !0"
+"""At a `select` of scalars: else LLVM may make a branch of it, which data decides and no processor foresees."""
 
 _VECTOR = re.compile(r"<(\d+) x (\w+)>")
 
@@ -79,6 +81,7 @@ class Value:
     __add__ = _operator("add")
     __sub__ = _operator("sub")
     __mul__ = _operator("mul")
+    __truediv__ = _operator("div")
     __and__ = _operator("and")
     __or__ = _operator("or")
     __xor__ = _operator("xor")
@@ -87,6 +90,9 @@ class Value:
 
     def __rsub__(self, other: float) -> Value:
         return Value(self.code, self.kind, literal(self.kind, other)) - self
+
+    def __rtruediv__(self, other: float) -> Value:
+        return Value(self.code, self.kind, literal(self.kind, other)) / self
 
     def __neg__(self) -> Value:
         return self.code.do(self.kind, f"fneg {self}") if self._f else 0 - self
@@ -118,7 +124,8 @@ class Value:
         """a where this truth value holds, else b; ``kind`` where both are Python's numbers."""
         kind = next((x.kind for x in (a, b) if isinstance(x, Value)), kind)
         a, b = (x if isinstance(x, Value) else Value(self.code, kind, literal(kind, x)) for x in (a, b))
-        return self.code.do(kind, f"select {self}, {a}, {b}")
+        hint = UNPREDICTABLE if kind in ("double", "float") else ""
+        return self.code.do(kind, f"select {self}, {a}, {b}{hint}")
 
     def cast(self, how: str, kind: str) -> Value:
         """The value in another type, by LLVM's ``zext``, ``bitcast`` and so on."""

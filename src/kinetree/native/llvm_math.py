@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinetree.native.elementary import HALF_PI, ROUNDER, Elementary
 from kinetree.native.llvm_code import Code, Value, literal
 
 LIMIT = {"double": 2.0**40, "float": 2.0**17}
@@ -46,15 +47,6 @@ COS = {
     "float": (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2),
 }
 """Of cos(r) = 1 - r^2/2 + r^4 P(r^2)."""
-
-HALF_PI = {
-    "double": (1.5707963267948966, 6.123233995736766e-17),
-    "float": (1.57079637050628662109375, -4.37113900018624283e-8),
-}
-"""Half of pi as a sum of two numbers."""
-
-ROUNDER = {"double": 1.5 * 2.0**52, "float": 1.5 * 2.0**23}
-"""A number that rounds another to an integer when it is added and subtracted again."""
 
 
 @dataclass(frozen=True)
@@ -155,3 +147,16 @@ def return_sincos(code: Code, lanes: Lanes, fused: bool, x: Value, turns: Value 
 def sincos_name(lanes: Lanes) -> str:
     """Name of the module's function for these lanes."""
     return f"sincos{lanes.count}"
+
+
+def elementary_function(op: str, lanes: Lanes, fused: bool) -> str:
+    """IR of ``T opN(T x)`` or ``T opN(T y, T x)``: a function of `elementary`."""
+    arguments = ", ".join(f"{lanes.type} %{name}" for name in ("yx" if op == "arctan2" else "x"))
+    code = Code(f"internal fastcc {lanes.type} @{op}{lanes.count}", arguments)
+
+    def multiply_add(a: Value, b: Value | float, c: Value | float) -> Value:
+        return a.fma(b, c) if fused else a * b + c
+
+    functions = Elementary(lanes.element, lanes.type, lanes.integer, multiply_add)
+    code.give(getattr(functions, op)(*code.arguments))
+    return code.text()

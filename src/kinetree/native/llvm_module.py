@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from functools import cached_property
 from math import prod
 
 from kinetree.native.engine import Target
 from kinetree.native.large_angles import far_lanes_ir, far_sincos_ir, large_angle_ir
-from kinetree.native.llvm_code import ATTRIBUTES, Code, Value, literal
-from kinetree.native.llvm_math import Lanes, sincos_function, sincos_name
+from kinetree.native.llvm_code import ATTRIBUTES, UNPREDICTABLE, Code, Value, literal
+from kinetree.native.llvm_math import Lanes, elementary_function, sincos_function, sincos_name
 from kinetree.native.llvm_plan import Plan, plan
 from kinetree.native.llvm_registers import RegisterPlan
 from kinetree.native.outline import outline
@@ -30,7 +32,6 @@ HEAD = 128
 
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
-_LIBM = {"exp": "exp", "log": "log", "tanh": "tanh", "arctan2": "atan2"}
 
 
 class Module:
@@ -55,6 +56,12 @@ class Module:
         self._sincos: set[int] = set()
         self._included: set[str] = set()
 
+    @cached_property
+    def mixed(self) -> set[int]:
+        """The truth values that serve not only as conditions of `where`."""
+        used = (operation[1:] for operation in self.program.code if operation[0] in ("and", "or", "not"))
+        return {value for values in used for value in values}.union(self.plan.reported)
+
     def intrinsic(self, name: str, lanes: Lanes) -> str:
         """Declare an intrinsic on floats, ``T f(T, ...)``, and return its name."""
         count = 3 if name == "fma" else 1
@@ -62,12 +69,15 @@ class Module:
         self._declared.add(f"declare {lanes.type} @llvm.{name}.{lanes.suffix}({arguments})")
         return f"@llvm.{name}.{lanes.suffix}"
 
-    def libm(self, op: str) -> str:
-        """Declare a function of the C library and return its name."""
-        name = _LIBM[op] + ("f" if self.element == "float" else "")
-        arguments = ", ".join([self.element] * (2 if op == "arctan2" else 1))
-        self._declared.add(f"declare {self.element} @{name}({arguments}) #0")
-        return "@" + name
+    def elementary(self, op: str, lanes: Lanes) -> str:
+        """Include a function of `elementary` for these lanes and return its name."""
+        name = f"@{op}{lanes.count}"
+        if name not in self._included:
+            self._included.add(name)
+            self.intrinsic("fma", lanes)
+            self.intrinsic("fabs", lanes)
+            self.parts.append(elementary_function(op, lanes, self.target.fma))
+        return name
 
     def sincos(self, lanes: Lanes) -> str:
         """Include the sincos function for these lanes and return its name."""
@@ -147,6 +157,7 @@ class Block:
         self._fma = ""
         self._pointers: dict[tuple[str, int], str] = {}
         self._negated: dict[str, str] = {}
+        self._compared: set[str] = set()  # comparisons of floats that serve `where` alone
 
     def input_address(self, array: int, entry: int) -> tuple[str, int]:
         """Base pointer and byte offset of an input entry."""
@@ -228,6 +239,8 @@ class Block:
             else:
                 names[value] = self._emit_operation(op, [names.get(a) or self.operand(a) for a in used])
                 made = (value,)
+                if op in _COMPARE and value not in self.module.mixed:
+                    self._compared.add(names[value])
             for twin in made:
                 if twin in slots:
                     self._store_slot(twin)
@@ -288,7 +301,7 @@ class Block:
             return self.do(f"xor {boolean} {x[0]}, {literal(boolean, True)}")
         if op == "where":
             return self._emit_where(*x)
-        return self._emit_libm(op, x)
+        return self._emit_elementary(op, x)
 
     def _emit_fma(self, op: str, a: str, b: str, c: str) -> str:
         kind = self.lanes.type
@@ -312,11 +325,16 @@ class Block:
         return name
 
     def _emit_where(self, condition: str, a: str, b: str) -> str:
-        """Vectors have a select instruction; a select of scalars would become a branch, so it is made of masks."""
-        lanes, do = self.lanes, self.do
-        if lanes.count > 1:
-            return do(f"select {lanes.boolean} {condition}, {lanes.type} {a}, {lanes.type} {b}")
+        """A select; of masks where LLVM would make a branch of a scalar one.
+
+        It does on x86 before AVX-512 for conditions that are not a comparison of floats, or are used otherwise, too.
+        """
+        lanes, do, target = self.lanes, self.do, self.module.target
         kind, whole = lanes.type, lanes.integer
+        if lanes.count > 1:
+            return do(f"select {lanes.boolean} {condition}, {kind} {a}, {kind} {b}")
+        if target.scalar_masks or condition in self._compared:
+            return do(f"select i1 {condition}, {kind} {a}, {kind} {b}{UNPREDICTABLE}")
         mask = do(f"sext i1 {condition} to {whole}")
         a, b = (do(f"bitcast {kind} {x} to {whole}") for x in (a, b))
         differ = do(f"xor {whole} {a}, {b}")
@@ -324,16 +342,10 @@ class Block:
         bits = do(f"xor {whole} {chosen}, {b}")
         return do(f"bitcast {whole} {bits} to {kind}")
 
-    def _emit_libm(self, op: str, x: list[str]) -> str:
-        function, element, kind = self.module.libm(op), self.module.element, self.lanes.type
-        if self.lanes.count == 1:
-            return self.do(f"call {kind} {function}({', '.join(f'{kind} {a}' for a in x)})")
-        whole = "poison"
-        for lane in range(self.lanes.count):
-            arguments = [self.do(f"extractelement {kind} {a}, i32 {lane}") for a in x]
-            one = self.do(f"call {element} {function}({', '.join(f'{element} {a}' for a in arguments)})")
-            whole = self.do(f"insertelement {kind} {whole}, {element} {one}, i32 {lane}")
-        return whole
+    def _emit_elementary(self, op: str, x: list[str]) -> str:
+        kind = self.lanes.type
+        function = self.module.elementary(op, self.lanes)
+        return self.do(f"call fastcc {kind} {function}({', '.join(f'{kind} {a}' for a in x)})")
 
     def _emit_sincos(self, argument: int) -> None:
         both = f"{{ {self.lanes.type}, {self.lanes.type} }}"
@@ -355,15 +367,18 @@ class Block:
 
     def _store_slot(self, value: int) -> None:
         text = self.names[value]
-        if self.module.program.is_boolean(value):  # kept as all ones or all zeros
-            mask = self.do(f"sext {self.lanes.boolean} {text} to {self.lanes.integer}")
-            text = self.do(f"bitcast {self.lanes.integer} {mask} to {self.lanes.type}")
+        if self.module.program.is_boolean(value):  # kept as NaN or zero, so that reading it is a comparison of floats
+            kind, number = self.lanes.type, self.lanes.number
+            choice = f"{kind} {number(math.nan)}, {kind} {number(0.0)}"
+            text = self.do(f"select {self.lanes.boolean} {text}, {choice}{UNPREDICTABLE}")
         self.store(text, self.slot_address(self.plan.slots[value]))
 
     def _load_boolean(self, value: int) -> str:
         kept = self.load(self.slot_address(self.plan.slots[value]))
-        bits = self.do(f"bitcast {self.lanes.type} {kept} to {self.lanes.integer}")
-        return self.do(f"icmp ne {self.lanes.integer} {bits}, {self.lanes.whole(0)}")
+        name = self.do(f"fcmp uno {self.lanes.type} {kept}, {kept}")
+        if value not in self.module.mixed:
+            self._compared.add(name)
+        return name
 
     def _report(self, value: int, check: int) -> None:
         """Set the check's bit of the status if it holds in any lane."""
