@@ -118,6 +118,9 @@ class Dual:
         t = scalar.tanh(self.value)
         return Dual(t, (1.0 - t * t) * self.rate)
 
+    def detach(self):
+        return Dual(self.value)
+
     def arctan2(self, other):
         x, x_rate = _parts(other)
         y, y_rate = self.value, self.rate

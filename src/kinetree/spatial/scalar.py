@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 __all__ = [
-    "SNAP", "absolute", "arctan2", "cos", "exp", "is_zero", "log", "maximum", "minimum", "sign", "sin", "sincos",
-    "sqrt", "tanh", "where",
+    "SNAP", "absolute", "arctan2", "cos", "detach", "exp", "is_zero", "log", "maximum", "minimum", "sign", "sin",
+    "sincos", "sqrt", "tanh", "where", "with_slopes",
 ]  # fmt: skip
 
 
@@ -98,6 +98,34 @@ def absolute(x):
     if isinstance(x, (float, int)):
         return abs(x)
     return x.absolute() if hasattr(x, "absolute") else np.absolute(x)
+
+
+def detach(x):
+    """``x``, of which no derivative is taken: the same number where nothing is differentiated."""
+    return x.detach() if hasattr(x, "detach") else x
+
+
+def with_slopes(value, slopes, *variables):
+    """``value`` with given derivatives with respect to variables, for results of iterations and for integrals.
+
+    ``slopes(*variables)`` gives them, over variables that move half as far, so that second derivatives are right, too,
+    where slopes depend on the variables. Not called for scalars of which no derivative is taken.
+
+    Examples
+    --------
+    >>> with_slopes(0.25, lambda x: [2.0 * x], 0.5)
+    0.25
+    """
+    plain = [detach(x) for x in variables]
+    moves = [x - x_0 if hasattr(x, "detach") else None for x, x_0 in zip(variables, plain, strict=True)]
+    if all(move is None for move in moves):
+        return value
+    midway = [x if move is None else x + 0.5 * move for x, move in zip(plain, moves, strict=True)]
+    found = detach(value)
+    for move, slope in zip(moves, slopes(*midway), strict=True):
+        if move is not None:
+            found = found + slope * move
+    return found
 
 
 def arctan2(y, x):

@@ -26,8 +26,8 @@ from kinetree.trace.simplify import LEAVES, live
 Tangent = dict[int, int]
 """Direction -> node: the derivative of a node along each direction that reaches it."""
 
-_UNKNOWING = LEAVES | BOOLEAN
-"""Operations without a derivative of their own: leaves, unless they are seeded, and truth values."""
+_UNKNOWING = LEAVES | BOOLEAN | {"detach"}
+"""Operations without a derivative of their own: leaves, unless they are seeded, truth values, detached values."""
 
 
 def tangents(graph: Graph, roots: Sequence[int], seeds: Mapping[int, Tangent]) -> list[Tangent]:

@@ -79,5 +79,5 @@ _MEANING = {
     "not": lambda a: not a if isinstance(a, bool) else ~a,
     "where": scalar.where,
     "abs": scalar.absolute,
-    **{name: getattr(scalar, name) for name in ("sqrt", "sin", "cos", "exp", "log", "tanh", "arctan2")},
+    **{name: getattr(scalar, name) for name in ("sqrt", "sin", "cos", "exp", "log", "tanh", "arctan2", "detach")},
 }

@@ -223,6 +223,7 @@ class Expr(_Symbol):
     tanh = _function("tanh", "Hyperbolic tangent.")
     sin = _function("sin", "Sine.")
     cos = _function("cos", "Cosine.")
+    detach = _function("detach", "The value, of which no derivative is taken.")
 
     def sincos(self) -> tuple[Expr, Expr]:
         """Sine and cosine."""

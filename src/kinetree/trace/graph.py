@@ -310,6 +310,10 @@ class Graph:
         node = self.nodes[a]
         return self._function("cos", math.cos, node[1] if node[0] == "neg" else a)
 
+    def detach(self, a: int) -> int:
+        """a, of which no derivative is taken; simplification puts a in its place."""
+        return a if self.value[a] is not None or self.nodes[a][0] == "detach" else self.node(("detach", a))
+
     def tanh(self, a: int) -> int:
         """Hyperbolic tangent; odd."""
         node = self.nodes[a]

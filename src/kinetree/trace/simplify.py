@@ -396,9 +396,21 @@ def absorb_negations(survey: Survey) -> Survey:
     return survey.rebuild(edits, plain=True)
 
 
+def attach(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
+    """Values in the place of detached ones: derivatives have been taken. ``x - detach(x)`` vanishes with its factors."""
+    if not any(node[0] == "detach" for node in graph.nodes):
+        return graph, list(roots)
+    target, new = Graph(), {}
+    for k in live(graph, roots):
+        op, *args = graph.nodes[k]
+        leaf = op in LEAVES
+        new[k] = new[args[0]] if op == "detach" else target.apply(op, *(args if leaf else (new[a] for a in args)))
+    return target, [new[k] for k in roots]
+
+
 def simplify(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
     """All passes: the new graph and its roots."""
-    survey = group_pure(share_reciprocals(Survey(graph, roots)))
+    survey = group_pure(share_reciprocals(Survey(*attach(graph, roots))))
     while (factored := factor(survey)) is not survey:
         survey = group_pure(factored)
     survey = absorb_negations(survey)

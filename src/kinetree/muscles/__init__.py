@@ -1,0 +1,1 @@
+"""Muscles: curves of force over length and velocity, equilibrium of fiber and tendon, activation; over any scalar."""

@@ -1,0 +1,37 @@
+"""The four curves of a muscle model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.muscles.curve import Curve, VelocityCurve
+
+
+@dataclass(frozen=True, slots=True)
+class MuscleCurves:
+    """The four normalized curves of a muscle model, functions over any scalar.
+
+    Attributes
+    ----------
+    name : str
+    active_force_length, passive_force_length : Curve
+        Forces over the isometric force, at fiber lengths over the optimal one.
+    force_velocity : VelocityCurve
+        Factor of the active force, at fiber velocities over the largest one; negative while the fiber shortens.
+    tendon_force_length : Curve
+        Force over the isometric one, at tendon lengths over the slack length.
+    velocity_at_rest : float
+        The largest velocity of an inactive fiber, over that of an active one; between them it is linear.
+    """
+
+    name: str
+    active_force_length: Curve
+    passive_force_length: Curve
+    force_velocity: VelocityCurve
+    tendon_force_length: Curve
+    velocity_at_rest: float = 1.0
+
+    def velocity_scale(self, activation):
+        """The largest velocity at an activation over that at full activation [1]."""
+        rest = self.velocity_at_rest
+        return 1.0 if rest == 1.0 else rest + (1.0 - rest) * activation
