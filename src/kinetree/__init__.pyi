@@ -49,6 +49,7 @@ from kinetree import kinematics as kinematics
 from kinetree import liegroup as liegroup
 from kinetree import model as model
 from kinetree import models as models
+from kinetree import muscles as muscles
 from kinetree import regressors as regressors
 from kinetree import scenes as scenes
 from kinetree.simulation import signals as signals
@@ -119,6 +120,7 @@ __all__ = [
     "model",
     "models",
     "momentum",
+    "muscles",
     "normalize",
     "pose",
     "potential_energy",

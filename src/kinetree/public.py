@@ -159,8 +159,8 @@ ALGORITHMS = {
 
 NAMESPACES = {name: name for name in (
     "centroidal closed_loops compiler constraints control conventions data dynamics errors export floating_base forces "
-    "geometry identify integrators io joints kinematics liegroup model models regressors simulation sparse spatial "
-    "surgery tendons textbook viz"
+    "geometry identify integrators io joints kinematics liegroup model models muscles regressors simulation sparse "
+    "spatial surgery tendons textbook viz"
 ).split()}  # fmt: skip
 NAMESPACES |= {"scenes": "scenes", "signals": "simulation.signals"}
 """The namespaces of kinetree and their modules."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
 
 import kinetree as kt
-from kinetree import constraints, control, forces, geometry, joints, liegroup, signals, tendons
+from kinetree import constraints, control, forces, geometry, joints, liegroup, muscles, signals, tendons
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from tests.arguments.calls import whole_call
@@ -45,7 +46,7 @@ def table(folder) -> dict[str, tuple]:
         "geometry.bounding_box": (geometry.bounding_box, dict(shape=box)),
         "geometry.read_mesh": (geometry.read_mesh, dict(shape=solid)),
     }
-    found |= _steps() | _constraints() | _tendons() | _forces()
+    found |= _steps() | _constraints() | _tendons() | _muscles() | _forces()
     found["liegroup.Projection"] = found["joints.Projection"]
     for call, given in (
         (geometry.body_mass_properties, dict(shapes=[box, solid], density=1000.0)),
@@ -132,9 +133,21 @@ def _tendons() -> dict[str, tuple]:
             for name, values in given.items()}  # fmt: skip
 
 
+def _muscles() -> dict[str, tuple]:
+    millard = muscles.curves("millard")
+    given = {
+        "MuscleCurves": {field.name: getattr(millard, field.name) for field in dataclasses.fields(millard)},
+        "activation_rate": dict(activation=0.1, excitation=0.5, rise=0.01, fall=0.04, minimum=0.01),
+        "curves": dict(name="thelen"),
+    }
+    return {f"muscles.{name}": (getattr(muscles, name), whole_call(getattr(muscles, name), **values))
+            for name, values in given.items()}  # fmt: skip
+
+
 def _forces() -> dict[str, tuple]:
     """Elements on a model, where their names and numbers are checked."""
     model = kt.models.double_pendulum()
+    path = (tendons.ViaPoint("world"), tendons.ViaPoint("lower"))
     kinds = {
         "BodyDamping": dict(name="air", frame="lower", angular=0.1, linear=(1.0, 2.0, 3.0)),
         "Bushing": dict(name="mount", start="world", end="lower", stiffness=(1.0, 2.0, 3.0), turning_stiffness=4.0),
@@ -145,6 +158,8 @@ def _forces() -> dict[str, tuple]:
         "InverseSquareForce": dict(name="earth", start="world", end="lower", strength=2.0),
         "LoopMotor": dict(joint="elbow", gear_ratio=10.0),
         "Motor": dict(joint="elbow", gear_ratio=10.0),
+        "Muscle": dict(name="flexor", path=path, max_isometric_force=9.0, optimal_fiber_length=0.4,
+                       tendon_slack_length=0.5),
         "Parameter": dict(name="stiffness", unit="force/position"),
         "PointForce": dict(name="push", frame="lower", vector=(1.0, 2.0, 3.0)),
         "PointSpring": dict(name="rope", start="world", end="lower", stiffness=2.0),

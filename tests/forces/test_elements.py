@@ -78,7 +78,8 @@ class LineDamper(ForceElement):
 
 LAWS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
 KINDS = [*LAWS, Mount, Muscle, LineDamper, Drag, Thruster, ActivatedMuscle, Servo]
-ACTIVE = (Muscle, Thruster, ActivatedMuscle, Servo, kt.forces.PointForce, kt.forces.LoopMotor)  # may give energy
+ACTIVE = (Muscle, Thruster, ActivatedMuscle, Servo, kt.forces.PointForce, kt.forces.LoopMotor)
+ACTIVE = (*ACTIVE, kt.forces.Muscle)  # may give energy
 
 
 def machine(cls, seed=0):

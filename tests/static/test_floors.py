@@ -23,6 +23,7 @@ FLOORS = (
     "joints",
     "state_kinematics",
     "tendons",
+    "muscles",
     "forces",
     "constraints",
     "model",

@@ -12,6 +12,7 @@ from kinetree.forces.registry import (
     DryFriction,
     InverseSquareForce,
     Motor,
+    Muscle,
     PointForce,
     PointSpring,
     SoftStop,
@@ -21,6 +22,6 @@ from kinetree.forces.registry import (
 
 __all__ = [
     "FORCES", "BodyDamping", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction", "ForceElement",
-    "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Parameter", "PointForce", "PointSpring", "SoftStop",
-    "Spring", "norm", "register",
+    "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Muscle", "Parameter", "PointForce", "PointSpring",
+    "SoftStop", "Spring", "norm", "register",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinetree.arguments import choice, number, refuse
+from kinetree.arguments import a_truth_value, choice, number, refuse
 from kinetree.forces.contract import ForceElement
 from kinetree.muscles.activation import activation_rate
 from kinetree.muscles.curve_set import MuscleCurves
@@ -111,13 +111,13 @@ class Muscle(ForceElement):
     smooth_activation: bool = False
 
     inputs = ("excitation",)
-    softens = True
 
     def __post_init__(self) -> None:
         what = f"muscle {self.name!r}"
         object.__setattr__(self, "path", path_of(f"{what}: path", self.path))
         if not isinstance(self.curves, MuscleCurves):
             curves(self.curves)
+        a_truth_value(f"{what}: smooth_activation", self.smooth_activation)
         choice(f"{what}: tendon", self.tendon, ("rigid", "compliant"))
         for field, (expected, bounds) in BOUNDS.items():
             object.__setattr__(self, field, number(f"{what}: {field}", getattr(self, field), expected, **bounds))
@@ -178,4 +178,4 @@ class Muscle(ForceElement):
         """A compliant muscle between two frames, for the tests."""
         frames = [str(name) for name in rng.permutation([frame.name for frame in model.frames])]
         path = (ViaPoint(frames[0], tuple(rng.normal(size=3))), ViaPoint(frames[1]))
-        return cls(cls.kind, path, 20.0, 1.0, 0.5, 0.2, curves="degroote_fregly", tendon="compliant")
+        return cls(cls.kind, path, 2.0, 1.0, 0.5, 0.2, tendon="compliant")

@@ -14,6 +14,7 @@ from kinetree.forces.drag import Drag
 from kinetree.forces.dry_friction import DryFriction
 from kinetree.forces.inverse_square_force import InverseSquareForce
 from kinetree.forces.motor import Motor
+from kinetree.forces.muscle import Muscle
 from kinetree.forces.point_force import PointForce
 from kinetree.forces.point_spring import PointSpring
 from kinetree.forces.soft_stop import SoftStop
@@ -66,7 +67,7 @@ def check_force(what: str, force: object) -> None:
 
 for _cls in (
     Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor, Bushing, PointForce, BodyDamping, Drag,
-    InverseSquareForce,
+    InverseSquareForce, Muscle,
 ):  # fmt: skip
     register(_cls)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from kinetree.arguments import a_scalar, a_truth_value, checked
 from kinetree.spatial.scalar import tanh, where
 
 SHARPNESS = 10.0
 """Of the smooth switch between rising and falling activation, per unit of activation (De Groote et al. 2016)."""
 
 
+@checked(**dict.fromkeys(("activation", "excitation", "rise", "fall", "minimum"), a_scalar), smooth=a_truth_value)
 def activation_rate(activation, excitation, rise, fall, minimum, smooth: bool = False):
     """Rate of the activation a towards the excitation u [1/s].
 
@@ -22,10 +24,25 @@ def activation_rate(activation, excitation, rise, fall, minimum, smooth: bool = 
     smooth : bool
         Whether the two time constants are blended by ``tanh(10 (u - a)) / 2`` instead of switched at u = a.
 
+    Returns
+    -------
+    scalar
+
+    Raises
+    ------
+    ArgumentError
+        An argument is no scalar.
+
     Notes
     -----
     ``(u - a) / tau`` with ``tau = rise (0.5 + 1.5 a)`` where u > a, ``fall / (0.5 + 1.5 a)`` elsewhere (Thelen 2003;
     Millard et al. 2013); the blend is that of De Groote et al. (2016).
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.muscles.activation_rate(0.0, 1.0, 0.01, 0.04, 0.01)
+    200.0
     """
     u = where(excitation < minimum, minimum, excitation)
     u = where(u > 1.0, 1.0, u)

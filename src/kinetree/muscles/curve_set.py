@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinetree.arguments import instance, number, text
 from kinetree.muscles.curve import Curve, VelocityCurve
 
 
@@ -11,7 +12,7 @@ from kinetree.muscles.curve import Curve, VelocityCurve
 class MuscleCurves:
     """The four normalized curves of a muscle model, functions over any scalar.
 
-    Attributes
+    Parameters
     ----------
     name : str
     active_force_length, passive_force_length : Curve
@@ -22,6 +23,11 @@ class MuscleCurves:
         Force over the isometric one, at tendon lengths over the slack length.
     velocity_at_rest : float
         The largest velocity of an inactive fiber, over that of an active one; between them it is linear.
+
+    Raises
+    ------
+    ArgumentError
+        A field is of another kind.
     """
 
     name: str
@@ -30,6 +36,13 @@ class MuscleCurves:
     force_velocity: VelocityCurve
     tendon_force_length: Curve
     velocity_at_rest: float = 1.0
+
+    def __post_init__(self) -> None:
+        text("muscle curves: name", self.name)
+        for field in ("active_force_length", "passive_force_length", "tendon_force_length"):
+            instance(f"muscle curves: {field}", getattr(self, field), Curve, "a Curve")
+        instance("muscle curves: force_velocity", self.force_velocity, VelocityCurve, "a VelocityCurve")
+        number("muscle curves: velocity_at_rest", self.velocity_at_rest, "a positive number", above=0.0)
 
     def velocity_scale(self, activation):
         """The largest velocity at an activation over that at full activation [1]."""

@@ -53,6 +53,4 @@ def force_velocity() -> Piecewise:
 
 def cubic() -> MuscleCurves:
     """The three curves of the notes, which have rigid tendons, and Millard's tendon."""
-    return MuscleCurves(
-        "cubic", active_force_length(), passive_force_length(), force_velocity(), tendon_force_length()
-    )
+    return MuscleCurves("cubic", active_force_length(), passive_force_length(), force_velocity(), tendon_force_length())

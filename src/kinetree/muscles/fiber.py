@@ -7,7 +7,7 @@ whose height ``h = l sin(alpha)`` is constant: ``y = sqrt(l^2 - h^2)``.
 
 from __future__ import annotations
 
-from kinetree.spatial.scalar import cos, maximum, minimum, sin, sqrt, where
+from kinetree.spatial.scalar import cos, maximum, sin, sqrt, where
 
 SHORTEST = 0.01
 """Least length of a fiber along the tendon, over the optimal length."""

@@ -397,7 +397,7 @@ def absorb_negations(survey: Survey) -> Survey:
 
 
 def attach(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
-    """Values in the place of detached ones: derivatives have been taken. ``x - detach(x)`` vanishes with its factors."""
+    """Values in the place of detached ones, since derivatives have been taken; ``x - detach(x)`` vanishes."""
     if not any(node[0] == "detach" for node in graph.nodes):
         return graph, list(roots)
     target, new = Graph(), {}
