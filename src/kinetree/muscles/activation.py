@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from kinetree.arguments import a_scalar, a_truth_value, checked
+from kinetree.arguments import a_scalar, a_truth_value, checked, number
 from kinetree.spatial.scalar import tanh, where
 
 SHARPNESS = 10.0
 """Of the smooth switch between rising and falling activation, per unit of activation (De Groote et al. 2016)."""
 
 
-@checked(**dict.fromkeys(("activation", "excitation", "rise", "fall", "minimum"), a_scalar), smooth=a_truth_value)
+def _a_time(what: str, value: object) -> None:
+    """A positive time, or one of each state."""
+    a_scalar(what, value)
+    if isinstance(value, (int, float)):
+        number(what, value, "a positive time in s", above=0.0)
+
+
+@checked(
+    **dict.fromkeys(("activation", "excitation", "minimum"), a_scalar), rise=_a_time, fall=_a_time, smooth=a_truth_value
+)
 def activation_rate(activation, excitation, rise, fall, minimum, smooth: bool = False):
     """Rate of the activation a towards the excitation u [1/s].
 
