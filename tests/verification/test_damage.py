@@ -228,22 +228,60 @@ def test_a_method_that_fails_is_reported(monkeypatch):
 
 
 def test_wrong_forces_and_slopes_of_elements_are_named(monkeypatch):
-    """Forces that are not the gradient of their energy; slopes that are not those of the forces."""
-    model = arm().with_forces(kt.forces.PointSpring("rope", "world", "hand", 30.0, 0.3, 2.0))
-    named = {"conservative forces", "stiffness K", "damping D"}
-    before = {row.method: row.verdict for row in kt.verify(model, 2, fast=True) if row.quantity == "force elements"}
-    assert before == dict.fromkeys(named, "ok")
-    product, rates = force_elements.transposed_product, state_slopes.tangents
+    """Forces that are not the gradient of their energy; slopes that are not those of the forces; by element."""
+    springs = (kt.forces.PointSpring(name, "world", "hand", 30.0, 0.3, 2.0) for name in ("rope", "band"))
+    model = arm().with_forces(*springs)
+    rows = [row for row in kt.verify(model, 2, fast=True) if row.quantity == "force elements"]
+    assert {row.verdict for row in rows[:-1]} == {"ok"} and rows[-1].verdict == "left out"  # no internal states
+    product, rates, laws = force_elements.transposed_product, state_slopes.tangents, force_elements.differentiated
+
     with monkeypatch.context() as damage:
         damage.setattr(force_elements, "transposed_product", lambda *given: [1.01 * x for x in product(*given)])
-        assert "conservative forces" in deviating(kt.verify(model, 2, fast=True), "force elements")
+        assert {"conservative forces", "power"} <= deviating(kt.verify(model, 2, fast=True), "force elements")
     with monkeypatch.context() as damage:
         damage.setattr(state_slopes, "tangents", lambda *given: [
             {d: given[0].mul(given[0].const(1.01), x) for d, x in row.items()} for row in rates(*given)
         ])  # fmt: skip
         assert {"stiffness K", "damping D"} <= deviating(kt.verify(model, 2, fast=True), "force elements")
 
+    def steeper(element, *given):
+        law = laws(element, *given)
+        if element.name == "band":
+            graph = law.leaves._graph
+            law.slopes = [(rows, K, [{n: graph.mul(graph.const(1.01), x) for n, x in row.items()} for row in D])
+                          for rows, K, D in law.slopes]  # fmt: skip
+        return law
+
+    with monkeypatch.context() as damage:
+        damage.setattr(force_elements, "differentiated", steeper)
+        (row,) = (row for row in kt.verify(model, 2, fast=True).off if row.quantity == "force elements")
+        assert row.method == "Gauss-Newton D" and "'band'" in row.where and not any("'rope'" in x for x in row.also)
+
+
+@dataclass(frozen=True)
+class Booster(kt.forces.ForceElement):
+    """A damper of the wrong sign that is declared passive."""
+
+    name: str
+    start: str
+    end: str
+    frame_fields, passive = ("start", "end"), True
+
+    def length(self, kin):
+        return kt.forces.norm(kin.point(self.end) - kin.point(self.start))
+
+    def tension(self, length, rate):
+        return -rate
+
+
+def test_an_element_that_gives_energy_but_is_declared_passive_is_named():
+    """Among others that are passive."""
+    model = arm().with_forces(kt.forces.PointSpring("rope", "world", "hand", 30.0), Booster("booster", "world", "hand"))
+    (row,) = (row for row in kt.verify(model, 2, fast=True).off if row.quantity == "force elements")
+    assert row.method == "passive elements" and "'booster'" in row.where and "declared passive" in row.note
+    assert not any("rope" in place for place in row.also)
+
 
 def deviating(result, quantity) -> set[str]:
     """Methods of a quantity that deviate."""
-    return {row.method for row in result if row.quantity == quantity and row.verdict != "ok"}
+    return {row.method for row in result if row.quantity == quantity and row.verdict == "off"}

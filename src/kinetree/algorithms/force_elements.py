@@ -273,6 +273,12 @@ def element_forces(model, q, v, x=None, u=None) -> list:
     return _joint_forces(model, Kinematics(model, q, v), laws(model, x, u))
 
 
+def forces_by_element(model, q, v, x=None, u=None) -> list[list]:
+    """Of every element its joint forces [N m or N]."""
+    kin = Kinematics(model, q, v)
+    return [_joint_forces(model, kin, [law]) for law in laws(model, x, u)]
+
+
 def dissipative_forces(model, q, v, x=None, u=None) -> list[list]:
     """Of every element the joint forces that no stored energy explains [N m or N]."""
     kin = Kinematics(model, q, v)
@@ -342,14 +348,15 @@ def _joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:
     return plus(tau, transposed_product(model, kin.q, kin.X_0, wrenches))
 
 
-def gauss_newton_slopes(model, q, v, x=None, u=None):
+def gauss_newton_slopes(model, q, v, x=None, u=None, of=None):
     """``-df/dq`` and ``-df/dv`` of the elements where leaves are taken as linear in the coordinates: (K, D), symmetric.
 
     Left out are the turning of the forces with the mechanism, the dependence of dissipation on q, and of forces
-    without a law the dependence on q and the part of D that is not symmetric.
+    without a law the dependence on q and the part of D that is not symmetric. ``of`` are the laws that take part, by
+    default those of all elements.
     """
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for J, *slopes in _slopes(model, Kinematics(model, q, v), x, u):
+    for J, *slopes in _slopes(Kinematics(model, q, v), laws(model, x, u) if of is None else of):
         for hessian, into in zip(slopes, (K, D), strict=True):
             _add_congruence(J, hessian, into)
     return K, D
@@ -358,7 +365,7 @@ def gauss_newton_slopes(model, q, v, x=None, u=None):
 def implicit_terms(model, q, v, dt, x=None, u=None):
     """``dt D + dt^2 K`` and ``K v`` with the slopes of `gauss_newton_slopes`."""
     added, turning = [[0.0] * model.nv for _ in range(model.nv)], [0.0] * model.nv
-    for J, stiffness, damping in _slopes(model, Kinematics(model, q, v), x, u):
+    for J, stiffness, damping in _slopes(Kinematics(model, q, v), laws(model, x, u)):
         hessian = [
             {n: dt * (d.get(n, 0.0) + dt * k.get(n, 0.0)) for n in {**k, **d}}
             for k, d in zip(stiffness, damping, strict=True)
@@ -372,9 +379,9 @@ def implicit_terms(model, q, v, dt, x=None, u=None):
     return added, turning
 
 
-def _slopes(model, kin: Kinematics, x, u):
+def _slopes(kin: Kinematics, of):
     """Of each law the rows J in the velocity coordinates, as mappings, and the values of K and D over them."""
-    for law in laws(model, x, u):
+    for law in of:
         for rows, *hessians in law.slopes:
             values = [
                 [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]

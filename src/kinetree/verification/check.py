@@ -29,7 +29,7 @@ class Compared:
         One entry for each state first; the tolerance broadcasts.
     axes : tuple of str
         Indices of the other axes: "v" (velocity coordinates), "q", "body", "frame", "joint", "number" (of the model),
-        "row" (of the constraints), or "" for components.
+        "row" (of the constraints), "force" (of the elements with laws), or "" for components.
     note : str
         A remark on the comparison, for any verdict.
     """
@@ -136,6 +136,8 @@ def place(model, axes, index) -> str:
             others.append(model.numbers().names[k])
         elif axis == "row":
             others.append(f"row {k} of {model.constraint_labels[k]!r}")
+        elif axis == "force":
+            others.append(f"force element {model.laws[k].name!r}")
         elif axis == "frame":
             others.append(f"frame {model.frames[k].name!r}")
     if joints:

@@ -16,7 +16,9 @@ def finite(s):
     """No number of the model is NaN, and none but limits is infinite."""
     values = numbers_of(s.model).values
     names = s.model.numbers().names
-    unlimited = np.array([name.rpartition(".")[2] in ("lower", "upper") for name in names]) & np.isinf(values)
+    elements = {f"{element.name}.{name}" for element in s.model.elements for name in element.numbers()}
+    limits = [name in elements or name.rpartition(".")[2] in ("lower", "upper") for name in names]
+    unlimited = np.array(limits) & np.isinf(values)
     return Compared(np.where(np.isfinite(values) | unlimited, 0.0, values)[None], 0.0, 0.0, ("number",))
 
 
