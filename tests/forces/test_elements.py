@@ -8,7 +8,13 @@ import pytest
 
 import kinetree as kt
 from kinetree import content
-from kinetree.algorithms.force_elements import dissipative_forces, exact_slopes, gauss_newton_slopes, implicit_terms
+from kinetree.algorithms.force_elements import (
+    dissipative_forces,
+    element_forces,
+    exact_slopes,
+    gauss_newton_slopes,
+    implicit_terms,
+)
 from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.forces import ForceElement, JointForce, norm
 from kinetree.forces.registry import FORCES
@@ -136,9 +142,10 @@ def test_slopes_are_the_derivatives(cls):
     np.testing.assert_allclose(D, -np.stack(differences, axis=-1), atol=scale)
     np.testing.assert_allclose(D_gn, D, atol=1e-12 * max(1.0, np.abs(D).max()))
     np.testing.assert_allclose(K_gn, K_gn.T, atol=1e-12 * max(1.0, np.abs(K_gn).max()))
-    added, turning = (np.array(x, float) for x in implicit_terms(model, q.tolist(), v.tolist(), 0.1))
+    added, ahead = (np.array(x, float) for x in implicit_terms(model, q.tolist(), v.tolist(), 0.1))
     np.testing.assert_allclose(added, 0.1 * D_gn + 0.01 * K_gn, atol=1e-11 * max(1.0, np.abs(K_gn).max()))
-    np.testing.assert_allclose(turning, K_gn @ v, atol=1e-11 * max(1.0, np.abs(K_gn).max()))
+    expected = np.array(element_forces(model, q.tolist(), v.tolist()), float) - 0.1 * K_gn @ v
+    np.testing.assert_allclose(ahead, expected, atol=1e-11 * max(1.0, np.abs(K_gn).max(), np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("cls", KINDS)
@@ -362,3 +369,35 @@ def test_laws_follow_joints_that_depend_on_time():
     np.testing.assert_allclose(run.elastic_energy, run.energy_balance.energies["force cable"], rtol=1e-12)
     expected = kt.dynamics.elastic_energy(model, run.q[-1], run.time[-1])
     assert run.elastic_energy[-1] == pytest.approx(expected, rel=1e-12)
+
+
+@dataclass(frozen=True)
+class Heights(ForceElement):
+    """A damped sum of the heights of two points, which changes when the whole mechanism moves."""
+
+    name: str
+    start: str
+    end: str
+
+    frame_fields = ("start", "end")
+
+    def length(self, kin):
+        return kin.point(self.start).z + 0.5 * kin.point(self.end).z
+
+    def tension(self, length, rate):
+        return 2.0 * rate + 3.0 * length
+
+
+def test_gauss_newton_rows_of_lengths_that_are_not_relative():
+    """Joints below both frames move lengths that are not distances: D is exact there, too, and of distances, zero."""
+    model = kt.models.chain_gu(4)
+    q, v = state(model, 1)
+    for element, moves in (
+        (Heights("h", "body3", "body4"), True),
+        (FORCES["point_spring"]("s", "body3", "body4", 2.0, 0.1), False),
+    ):
+        D = np.array(gauss_newton_slopes(model.with_forces(element), q.tolist(), v.tolist())[1 if moves else 0], float)
+        assert (np.abs(D[:3]).max() > 1e-3) == moves
+        if moves:
+            exact = np.array(exact_slopes(model.with_forces(element), q.tolist(), v.tolist())[1], float)
+            np.testing.assert_allclose(D, exact, atol=1e-12)

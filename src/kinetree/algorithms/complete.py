@@ -180,14 +180,14 @@ def semi_implicit_velocities(model, q, v, tau, dt, f_ext=None, x=None, u=None):
 def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
     """Joint forces, wrenches, the diagonal beside the bodies' mass matrix, and further terms added to it."""
     refuse_unsupported(model, "aba", computed=[*bounded_constraints(model), *stepped_constraints(model)])
-    elastic, damping, stiffness = passive_terms(model, q, v, x, u)
+    elastic, damping, stiffness = passive_terms(model, q, v, x, u, elements=False)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
     diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
     added = None
     if model.laws:
-        added, turning = implicit_terms(model, q, v, dt, x, u)
-        force = [f - dt * x for f, x in zip(force, turning, strict=True)]
+        added, of_elements = implicit_terms(model, q, v, dt, x, u)
+        force = plus(force, of_elements)
     return force, f_ext, diagonal, added
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kinetree.algorithms.force_terms import transposed_product
-from kinetree.algorithms.leaves import POSITIONS, Leaves, paired, scalars
+from kinetree.algorithms.leaves import OF_JOINTS, POSITIONS, Leaves, paired, scalars
 from kinetree.algorithms.matrices import plus
 from kinetree.algorithms.spec import algorithm
 from kinetree.algorithms.state_slopes import state_slopes
@@ -37,9 +37,11 @@ class Law:
         Stored energy.
     conservative, other : list of (Leaf, list of int)
         Forces along the scalars of each leaf: those of the stored energy, and all others.
-    slopes : list of (rows, K, D)
+    slopes : list of (rows, K, D, tensions)
         ``-d force / d leaves = rows^T H rows`` for positions (K) and velocities (D); each row is a list of (Leaf, list
-        of int), H is symmetric, its rows mappings.
+        of int), H is symmetric, its rows mappings. Forces of lengths are ``-rows^T tensions``, else tensions are zero.
+    apart : list of (Leaf, list of int)
+        Forces that are not those of lengths.
     rates, rate_slopes : list of int, list of dict of int to int
         Rates of the internal states, and their derivatives by number of the state.
     """
@@ -49,6 +51,7 @@ class Law:
     conservative: list = field(default_factory=list)
     other: list = field(default_factory=list)
     slopes: list = field(default_factory=list)
+    apart: list = field(default_factory=list)
     rates: list = field(default_factory=list)
     rate_slopes: list = field(default_factory=list)
 
@@ -77,15 +80,18 @@ def differentiated(element, x, u) -> Law:
         _refuse_velocities(element, "energy", "dissipation(kin)", leaves.found)
         found.energy = energy.id
         rows, hessian = _add_potential(graph, energy, leaves.found, found.conservative)
-        found.slopes.append((rows, hessian, [{}] * len(rows)))
+        found.slopes.append((rows, hessian, [{}] * len(rows), [graph.ZERO] * len(rows)))
     if element.defines("dissipation"):
         potential = _expr(graph, law.dissipation(leaves))
         rows, hessian = _add_potential(graph, potential, leaves.velocities, found.other)
-        found.slopes.append((rows, [{}] * len(rows), hessian))
+        found.slopes.append((rows, [{}] * len(rows), hessian, [graph.ZERO] * len(rows)))
+    found.apart = [*found.conservative, *found.other]
     if element.defines("length"):
         _add_lengths(found, graph, law, element, now)
     if element.defines("force"):
+        before = len(found.other)
         _add_forces(found, graph, list(law.force(leaves, *now)), element)
+        found.apart += found.other[before:]
     if not (found.conservative or found.other or element.defines("force")):
         raise ModelError(
             f"force element {element.name!r} of class {type(element).__name__} states no law: define energy(kin), "
@@ -168,7 +174,7 @@ def _add_forces(found: Law, graph: Graph, pairs, element) -> None:
     found.other += [(leaf, ids) for leaf, ids in paired(moving, forces) if any(k != graph.ZERO for k in ids)]
     slopes = tangents(graph, forces, seeds)
     D = _symmetric(graph, [{n: graph.neg(x) for n, x in row.items()} for row in slopes])
-    found.slopes.append((_units(graph, moving), [{}] * len(D), D))
+    found.slopes.append((_units(graph, moving), [{}] * len(D), D, [graph.ZERO] * len(D)))
 
 
 def _components(graph: Graph, pair, element) -> Iterator[tuple[int, int]]:
@@ -210,10 +216,12 @@ def _add_lengths(found: Law, graph: Graph, law, element, now) -> None:
     ids = [energy, *stored, *tensions, *(k for hessian in slopes for row in hessian for k in row.values())]
     values = iter(_in_place(graph, ids, {_LENGTHS: lengths, _RATES: rates}))
     found.energy = graph.add(found.energy, next(values))
+    total = [graph.ZERO] * n
     for forces in (found.conservative, found.other):
-        for row in rows:
-            forces += _pulled(graph, next(values), row)
-    found.slopes.append((rows, *([{k: next(values) for k in row} for row in hessian] for hessian in slopes)))
+        pulls = [next(values) for _ in rows]
+        forces += [force for pull, row in zip(pulls, rows, strict=True) for force in _pulled(graph, pull, row)]
+        total = [graph.add(a, b) for a, b in zip(total, pulls, strict=True)]
+    found.slopes.append((rows, *([{k: next(values) for k in row} for row in hessian] for hessian in slopes), total))
 
 
 def _tension_slopes(graph: Graph, stored, tensions, L, L_dot) -> tuple[list, list]:
@@ -337,11 +345,16 @@ def implicit_state_changes(model, q, v, x, u, dt, known=None) -> list:
 
 
 def _joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:
+    forces = [(law.leaves, [*(law.conservative if stored else ()), *law.other]) for law in laws]
+    return _pushed(model, kin, forces)
+
+
+def _pushed(model, kin: Kinematics, forces) -> list:
+    """Joint forces of forces along leaves: pairs of `Leaves`, and of leaves with the nodes of forces."""
     wrenches, tau = [model.algebra.Force.zero() for _ in range(model.nb)], [0.0] * model.nv
-    for law in laws:
-        forces = [*(law.conservative if stored else ()), *law.other]
-        values = iter(law.leaves.outer([k for _, ids in forces for k in ids], kin))
-        for leaf, ids in forces:
+    for leaves, along in forces:
+        values = iter(leaves.outer([k for _, ids in along for k in ids], kin))
+        for leaf, ids in along:
             leaf.push(kin, [next(values) for _ in ids], wrenches, tau)
     if all(is_zero(x) for wrench in wrenches[1:] for x in wrench):
         return tau
@@ -356,38 +369,42 @@ def gauss_newton_slopes(model, q, v, x=None, u=None, of=None):
     default those of all elements.
     """
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for J, *slopes in _slopes(Kinematics(model, q, v), laws(model, x, u) if of is None else of):
-        for hessian, into in zip(slopes, (K, D), strict=True):
-            _add_congruence(J, hessian, into)
+    kin = Kinematics(model, q, v)
+    for law in laws(model, x, u) if of is None else of:
+        for J, *slopes, _ in _slopes(law, kin):
+            for hessian, into in zip(slopes, (K, D), strict=True):
+                _add_congruence(J, hessian, into)
     return K, D
 
 
 def implicit_terms(model, q, v, dt, x=None, u=None):
-    """``dt D + dt^2 K`` and ``K v`` with the slopes of `gauss_newton_slopes`."""
-    added, turning = [[0.0] * model.nv for _ in range(model.nv)], [0.0] * model.nv
-    for J, stiffness, damping in _slopes(Kinematics(model, q, v), laws(model, x, u)):
-        hessian = [
-            {n: dt * (d.get(n, 0.0) + dt * k.get(n, 0.0)) for n in {**k, **d}}
-            for k, d in zip(stiffness, damping, strict=True)
-        ]
-        _add_congruence(J, hessian, added)
-        rates = [sum((x * v[k] for k, x in row.items()), start=0.0) for row in J]
-        for row, weights in zip(J, stiffness, strict=True):
-            force = sum((weight * rates[n] for n, weight in weights.items()), start=0.0)
-            for k, x in row.items():
-                turning[k] = turning[k] + x * force
-    return added, turning
-
-
-def _slopes(kin: Kinematics, of):
-    """Of each law the rows J in the velocity coordinates, as mappings, and the values of K and D over them."""
-    for law in of:
-        for rows, *hessians in law.slopes:
-            values = [
-                [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]
-                for hessian in hessians
+    """``dt D + dt^2 K`` with the slopes of `gauss_newton_slopes`, and the forces of all elements less ``dt K v``."""
+    added, total = [[0.0] * model.nv for _ in range(model.nv)], [0.0] * model.nv
+    kin, apart = Kinematics(model, q, v), []
+    for law in laws(model, x, u):
+        apart.append((law.leaves, law.apart))
+        for J, stiffness, damping, tensions in _slopes(law, kin):
+            hessian = [
+                {n: dt * (d.get(n, 0.0) + dt * k.get(n, 0.0)) for n in {**k, **d}}
+                for k, d in zip(stiffness, damping, strict=True)
             ]
-            yield [_row(law, kin, row) for row in rows], *values
+            _add_congruence(J, hessian, added)
+            rates = [sum((x * v[k] for k, x in row.items()), start=0.0) for row in J]
+            for row, weights, tension in zip(J, stiffness, tensions, strict=True):
+                ahead = sum((weight * rates[n] for n, weight in weights.items()), start=0.0)
+                for k, x in row.items():
+                    total[k] = total[k] - x * (tension + dt * ahead)
+    return added, plus(total, _pushed(model, kin, apart))
+
+
+def _slopes(law: Law, kin: Kinematics):
+    """The rows J in the velocity coordinates, as mappings, the values of K and D over them, and the tensions along."""
+    for rows, *hessians, tensions in law.slopes:
+        values = [
+            [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]
+            for hessian in hessians
+        ]
+        yield [_row(law, kin, row) for row in rows], *values, law.leaves.outer(tensions, kin)
 
 
 def _add_congruence(J, hessian, into) -> None:
@@ -403,14 +420,30 @@ def _add_congruence(J, hessian, into) -> None:
 
 
 def _row(law: Law, kin: Kinematics, row) -> dict[int, object]:
-    found: dict[int, object] = {}
+    """A row in the velocity coordinates: ``S_k . F``, F the wrench of the weights on the leaves that k moves.
+
+    Coordinates that move all leaves of a length together do not change it.
+    """
+    model, found = kin.model, {}
+    wrenches, tau = [model.algebra.Force.zero() for _ in range(model.nb)], [0.0] * model.nv
     for leaf, ids in row:
-        weights = law.leaves.outer(ids, kin)
-        for k, column in leaf.columns(kin).items():
-            for weight, x in zip(weights, column, strict=True):
-                if not is_zero(weight) and not is_zero(x):
-                    found[k] = found.get(k, 0.0) + weight * x
-    return found
+        leaf.push(kin, law.leaves.outer(ids, kin), wrenches, tau)
+    moved: dict[int, list[int]] = {}  # joint -> bodies with leaves beyond it
+    bodies = {kin.body(leaf.target) for leaf, _ in row if leaf.name not in OF_JOINTS}
+    for b in bodies:
+        for i in model.support(b) if b else ():
+            moved.setdefault(i, []).append(b)
+    together = len(bodies) if law.leaves.is_relative(row) else 0
+    for i, beyond in moved.items():
+        if len(beyond) == together:
+            continue
+        F = sum((wrenches[b] for b in beyond[1:]), start=wrenches[beyond[0]])
+        for k, S in zip(kin.dofs_of(i), kin.columns[i], strict=True):
+            found[k] = S.dot(F)
+    for k, x in enumerate(tau):
+        if not is_zero(x):
+            found[k] = found.get(k, 0.0) + x
+    return {k: x for k, x in found.items() if not is_zero(x)}
 
 
 def exact_slopes(model, q, v, x=None, u=None, lag=None):

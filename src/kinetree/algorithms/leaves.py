@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from kinetree.errors import ModelError
 from kinetree.spatial import Matrix3, Vector3
 from kinetree.state_kinematics import ORIGIN, Kinematics
@@ -16,6 +18,7 @@ from kinetree.trace.expr import Expr
 from kinetree.trace.graph import Graph
 
 POSITIONS = ("point", "rotation", "coordinate")
+TRIALS, BALANCED = 8, 1e-9  # states of random leaves in which a scalar is found to be relative, and the tolerance
 OF_JOINTS = ("coordinate", "rate", "coordinate_rate")
 
 
@@ -92,6 +95,16 @@ def paired(leaves: Sequence[Leaf], nodes: Sequence[int]) -> list[tuple[Leaf, lis
     return [(leaf, [next(source) for _ in leaf.symbols]) for leaf in leaves]
 
 
+def _some_values(leaf: Leaf, rng) -> list:
+    """Random values of a leaf, several of each scalar; rotations are proper."""
+    if leaf.name != "rotation":
+        return [rng.standard_normal(TRIALS) for _ in leaf.symbols]
+    a, b = (x / np.linalg.norm(x, axis=0) for x in rng.standard_normal((2, 3, TRIALS)))
+    c = np.cross(a, b, axis=0)
+    c /= np.linalg.norm(c, axis=0)
+    return list(np.stack([a, np.cross(c, a, axis=0), c], axis=1).reshape(9, TRIALS))
+
+
 def _columns(R: Matrix3) -> list[Vector3]:
     return [Vector3(*(R.rows[r][c] for r in range(3))) for c in range(3)]
 
@@ -112,6 +125,7 @@ class Leaves:
         self._graph, self._element, self._numbers = graph, element, numbers
         self.found: list[Leaf] = []
         self._known: dict[tuple, Leaf] = {}
+        self._relative: dict[tuple, bool] = {}
 
     def outer(self, ids: Sequence[int], kin: Kinematics | None) -> list:
         """Nodes of the law's trace in the scalars of the state."""
@@ -126,6 +140,33 @@ class Leaves:
 
         values: dict[int, list] = {}
         return evaluate(self._graph, ids, leaf)
+
+    def is_relative(self, row) -> bool:
+        """Whether a scalar, given by its derivatives with respect to positions, is the same in all poses of the whole.
+
+        So are lengths between points and relative rotations. Decided by numbers: the derivatives have no resultant.
+        """
+        key = tuple(k for _, ids in row for k in ids)
+        if key not in self._relative:
+            self._relative[key] = all(leaf.name in ("point", "rotation") for leaf, _ in row) and self._balanced(row)
+        return self._relative[key]
+
+    def _balanced(self, row) -> bool:
+        rng = np.random.default_rng(0)
+        values = {leaf: _some_values(leaf, rng) for leaf in self.found}
+        numbers = rng.uniform(0.1, 1.0, len(self._numbers))
+
+        def value(op, args):
+            return numbers[args[0]] if op == "param" else values[self.found[args[0]]][args[1]]
+
+        with np.errstate(all="ignore"):
+            weights = iter(evaluate(self._graph, [k for _, ids in row for k in ids], value))
+        force, moment = np.zeros((2, 3, TRIALS))
+        for leaf, ids in row:
+            w = np.array([np.broadcast_to(next(weights), TRIALS) for _ in ids]).reshape(3, -1, TRIALS)
+            force += w[:, 0] if leaf.name == "point" else 0.0
+            moment += np.cross(np.array(values[leaf]).reshape(w.shape), w, axis=0).sum(axis=1)
+        return bool(np.all(np.abs([force, moment]) < BALANCED))
 
     def _leaf(self, name: str, target: str, at: Sequence = ORIGIN) -> Sequence[Expr]:
         known = self._element.joints if name in OF_JOINTS else self._element.frames

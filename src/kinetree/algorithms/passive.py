@@ -46,13 +46,13 @@ def joint_forces(model, q, v=None) -> Iterator[tuple[range, JointForce, JointSta
                 yield coordinates, force.without([k in left for k in coordinates]) if left else force, at
 
 
-def passive_terms(model, q, v, x=None, u=None):
+def passive_terms(model, q, v, x=None, u=None, elements=True):
     """Elastic forces and, per velocity coordinate, the damping and the stiffness in this state.
 
     Returns
     -------
     elastic : list
-        Conservative forces of the joints at q, and all forces of other elements [N m or N].
+        Conservative forces of the joints at q, and with ``elements`` all forces of other elements [N m or N].
     damping : list
         ``d`` with the dissipative force ``-d v``.
     stiffness : list
@@ -65,7 +65,7 @@ def passive_terms(model, q, v, x=None, u=None):
             elastic[k] = elastic[k] + f
             damping[k] = damping[k] + d
             stiffness[k] = stiffness[k] + slope
-    if model.laws:
+    if model.laws and elements:
         elastic = plus(elastic, element_forces(model, q, v, x, u))
     return elastic, damping, stiffness
 

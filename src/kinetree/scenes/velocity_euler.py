@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import nnls
 
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.force_elements import gauss_newton_slopes
-from kinetree.algorithms.passive import passive_joint_forces, passive_terms
+from kinetree.algorithms.force_slopes import gauss_newton_damping, gauss_newton_stiffness
+from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.compiler.calls import public_call
 from kinetree.integrators.kernels import part
@@ -16,13 +16,8 @@ from kinetree.integrators.system import System
 
 def velocity_terms(model, q, v):
     """Mass matrix, slopes K and D of the passive forces (Gauss-Newton), and all forces without damping."""
-    rest = [0.0] * model.nv
-    forces = zip(passive_joint_forces(model, q, rest), bias_forces(model, q, v), strict=True)
-    _, damping, stiffness = passive_terms(model, q, v)
-    K, D = gauss_newton_slopes(model, q, v)
-    for into, diagonal in ((K, stiffness), (D, damping)):
-        for k, x in enumerate(diagonal):
-            into[k][k] = into[k][k] + x
+    forces = zip(passive_joint_forces(model, q, [0.0] * model.nv), bias_forces(model, q, v), strict=True)
+    K, D = gauss_newton_stiffness(model, q, v), gauss_newton_damping(model, q, v)
     return crba(model, q), K, D, [f - bias for f, bias in forces]
 
 
