@@ -35,6 +35,7 @@ from kinetree import constraints as constraints
 from kinetree import control as control
 from kinetree import conventions as conventions
 from kinetree import data as data
+from kinetree import deformables as deformables
 from kinetree import dynamics as dynamics
 from kinetree import errors as errors
 from kinetree import export as export
@@ -90,6 +91,7 @@ __all__ = [
     "coriolis_matrix",
     "crba",
     "data",
+    "deformables",
     "dh",
     "difference",
     "differentiate",

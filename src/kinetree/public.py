@@ -41,6 +41,15 @@ PLACES = {
         "load_position": "control.decoupled", "lqr": "control.linear_quadratic",
         "operational_space_terms": "control.operational_space",
     },
+    "kinetree.deformables": {
+        "Attachment": "deformables.attachment", "Coupled": "deformables.coupled",
+        "CoupledRun": "deformables.run", "Deformable": "deformables.body", "ElementLaw": "deformables.contract",
+        "Elements": "deformables.body", "Material": "deformables.material",
+        "TetrahedralMesh": "deformables.tetrahedral_mesh", "beam": "deformables.shapes",
+        "beam_mesh": "deformables.shapes", "cloth": "deformables.shapes", "load_run": "deformables.run",
+        "read_mesh": "deformables.tetrahedral_mesh", "solid": "deformables.shapes",
+        "spring_network": "deformables.shapes", "strand": "deformables.shapes",
+    },
     "kinetree.dynamics": {
         "ArticulatedBody": "analysis.articulated_handles", "Factorization": "compiler.factorization",
         "articulated_inertia": "analysis.articulated_handles",
@@ -94,7 +103,8 @@ PLACES = {
     },
     "kinetree.viz": {
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
-        "plot_comparison": "viz.run_plots", "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",
+        "plot_comparison": "viz.run_plots", "plot_deformables": "viz.deformables",
+        "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",
         "plot_mechanism": "viz.mechanism", "plot_path": "viz.run_plots", "plot_phase": "viz.run_plots",
         "plot_power": "viz.run_plots", "plot_trajectory": "viz.plots",
     },
@@ -158,9 +168,9 @@ ALGORITHMS = {
 """For each namespace the algorithms that are called from there."""
 
 NAMESPACES = {name: name for name in (
-    "centroidal closed_loops compiler constraints control conventions data dynamics errors export floating_base forces "
-    "geometry identify integrators io joints kinematics liegroup model models muscles regressors simulation sparse "
-    "spatial surgery tendons textbook viz"
+    "centroidal closed_loops compiler constraints control conventions data deformables dynamics errors export "
+    "floating_base forces geometry identify integrators io joints kinematics liegroup model models muscles "
+    "regressors simulation sparse spatial surgery tendons textbook viz"
 ).split()}  # fmt: skip
 NAMESPACES |= {"scenes": "scenes", "signals": "simulation.signals"}
 """The namespaces of kinetree and their modules."""

@@ -27,12 +27,18 @@ CLASSES = (
     "dynamics.Factorization",
     "dynamics.ArticulatedBody",
     "conventions.Engine",
+    "deformables.Coupled",
+    "deformables.CoupledRun",
+    "deformables.Deformable",
 )
 INNER = {
     "dynamics.ArticulatedBody.joined": "a step of kt.dynamics.articulated_inverse_inertia, over any scalar",
     "compiler.Function.copy_for": "of a model of the same structure, as packed calls make it",
     "compiler.Function.declared": "of functions that are made from this one",
     "compiler.Function.interpret": "of arrays that were looked at",
+    "deformables.Coupled.bias": "of states and kinematics of the same scene, for steps",
+    "deformables.Coupled.placed": "of states of the same scene, for steps",
+    "deformables.Deformable.numbers": "of names for messages, for attachments",
     "Model.after": "over any scalar, in the bodies of algorithms",
     "Model.at": "over any scalar, in the bodies of algorithms",
     "Model.check_held": "of callers by name, in the bodies of algorithms",

@@ -17,6 +17,8 @@ APART = {
     "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
     "errors.": "raised, not called",
     "model.": "plain data: what is made of it is looked at, by the builders and by Model",
+    "deformables.ElementLaw": "a base class",
+    "deformables.read_mesh": "needs a package that tests may not have",
     "forces.ForceElement": "a base class",
     "forces.JointForce": "a base class",
     "forces.norm": "of vectors over any scalar, within laws",
@@ -31,6 +33,7 @@ APART = {
     "export.to_torch": "needs a package that tests may not have",
 }
 MADE = {
+    "deformables.CoupledRun",
     "closed_loops.Linearization",
     "closed_loops.TorqueFamily",
     "control.LoadPosition",
@@ -58,6 +61,7 @@ TABLES = (
     "calls_engines",
     "calls_closed_loops",
     "calls_two_arms",
+    "calls_deformables",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 

@@ -43,6 +43,7 @@ FLOORS = (
     "integrators",
     "control",
     "simulation",
+    "deformables",
     "identify",
     "analysis",
     "verification",
@@ -56,6 +57,7 @@ UPWARD = {
     ("kinetree.simulation.trajectory", "viz"),
     ("kinetree.simulation.comparison", "viz"),
     ("kinetree.surgery.equivalence", "analysis"),
+    ("kinetree.deformables.run", "viz"),
 }
 FACE = (
     "kinetree", "centroidal", "closed_loops", "dynamics", "floating_base", "kinematics", "models", "regressors",

@@ -1,0 +1,73 @@
+"""Solutions of coupled systems within tolerances, by SciPy's methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kinetree.deformables.rigid import TERMS
+from kinetree.deformables.steps import null_space
+from kinetree.deformables.system import CoupledSystem, State
+from kinetree.errors import SimulationError
+from kinetree.integrators.methods import Adaptive
+
+METHODS = {"dop853": "DOP853", "dp54": "RK45", "bs32": "RK23"}
+"""Methods of `Adaptive` that SciPy has under another name."""
+
+
+def accelerations(scene: CoupledSystem, state: State, tau) -> tuple[np.ndarray, np.ndarray]:
+    """Accelerations of joints (nv,) and free nodes (nf, 3) under the forces of a state with attached nodes in place."""
+    nodes, rigid = scene.elements, scene.rigid
+    f = nodes.forces(state.x, state.u) + nodes.weight
+    free = nodes.free
+    du = f[free] / nodes.masses[free, None]
+    if rigid is None:
+        return np.zeros(0), du
+    frames = rigid.kinematics(state.q)
+    J = scene.points.jacobian(frames.R, frames.J).reshape(-1, len(state.v))
+    mass = nodes.masses[nodes.attached, None]
+    f = f[nodes.attached] - mass * scene.bias(state, frames)
+    M, force, _, _ = rigid.function(TERMS)(state.q, state.v, tau)
+    M = M + J.T @ (np.repeat(mass, 3, axis=0) * J)
+    held = rigid.rows(state.q, state.v)
+
+    Z, particular = null_space(held.G, held.k)
+    y = np.linalg.solve(Z.T @ M @ Z, Z.T @ (force + J.T @ f.ravel() - M @ particular))
+    return particular + Z @ y, du
+
+
+def solve_adaptive(
+    scene: CoupledSystem, start: State, times, force: Callable, options: Adaptive, tick: Callable
+) -> Iterator[tuple[float, State]]:
+    """States at the times, by a method of `scipy.integrate.solve_ivp` over (q, v, x, u) of joints and free nodes."""
+    from scipy.integrate import solve_ivp
+
+    free = scene.elements.free
+    nq, nv, n = len(start.q), len(start.v), 3 * len(free)
+    cuts = np.cumsum([nq, nv, n])
+
+    def unpacked(y) -> State:
+        q, v, x, u = np.split(y, cuts)
+        if nv:
+            q = scene.rigid.function("normalize")(q)
+        state = State(q, v, start.x.copy(), start.u.copy())
+        state.x[free], state.u[free] = x.reshape(-1, 3), u.reshape(-1, 3)
+        return scene.placed(state)
+
+    def rate(t, y):
+        tick(t)
+        state = unpacked(y)
+        dv, du = accelerations(scene, state, force(t, state.q, state.v))
+        q_dot = scene.rigid.function("q_dot")(state.q, state.v) if nv else state.q
+        return np.concatenate((q_dot, dv, state.u[free].ravel(), du.ravel()))
+
+    y0 = np.concatenate((start.q, start.v, start.x[free].ravel(), start.u[free].ravel()))
+    method = METHODS.get(options.method, options.method.removeprefix("scipy:"))
+    found = solve_ivp(
+        rate, (times[0], times[-1]), y0, method, times, rtol=options.rtol, atol=options.atol, max_step=options.longest
+    )
+    if not found.success:
+        raise SimulationError(f"simulate: {options} stopped at t = {found.t[-1]:g} s: {found.message}")
+    for t, y in zip(found.t, found.y.T, strict=True):
+        yield t, unpacked(y)

@@ -1,0 +1,125 @@
+"""Deformable bodies and an articulated model as one system that can be simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kinetree.arguments import a_callable, a_count, a_positive_number, a_truth_value, checked
+from kinetree.deformables.run import CoupledRun
+from kinetree.deformables.step_loop import simulated
+from kinetree.deformables.system import CoupledSystem
+
+
+class Coupled(CoupledSystem):
+    """Deformable bodies, coupled with an articulated model by attached nodes: one system in both directions.
+
+    Its velocities are those of the joints and of the free nodes. The matrix of a step is ``M + h D + h^2 K`` of both
+    together; attached nodes are eliminated by ``u_a = J_am J_mr v``, loops and couplings by their null space.
+
+    Parameters
+    ----------
+    model : Model or None
+        None for deformables alone.
+    bodies : Deformable or sequence of Deformable
+    attachments : sequence of Attachment
+    q : (nq,) array_like, optional
+        The position at which attachments without ``at`` are placed [rad or m]; default: the neutral one.
+    gravity : (3,) array_like, optional
+        Of deformables without a model [m/s^2]; a model has its own.
+    solver : {"direct", "cg"}
+        Sparse factorization by SuperLU, or conjugate gradients, which take less time for more than some 10,000 nodes.
+
+    Attributes
+    ----------
+    model, bodies, attachments
+
+    Raises
+    ------
+    UnknownNameError
+        No frame or deformable has a name that an attachment uses.
+    ModelError
+        A node that is not there, or is attached twice, or attached and fixed.
+    DuplicateNameError
+        Two bodies have one name.
+    UnsupportedError
+        The model has parts that are not computed here: prescribed motions, hard limits, internal states of forces.
+
+    Notes
+    -----
+    Source: Sueda, section 2.7 (eq. 2.84-2.92), with any elements in place of springs.
+
+    Examples
+    --------
+    A rope on the end of a pendulum:
+
+    >>> import kinetree as kt
+    >>> model = kt.models.pendulum()
+    >>> rope = kt.deformables.strand((0, 0, -1), (0.5, 0, -1), 5, mass=0.1, axial_stiffness=500.0)
+    >>> scene = kt.deformables.Coupled(model, rope, [kt.deformables.Attachment(0, "bob", at=(0, 0, -1))])
+    >>> run = scene.simulate(0.1, 1e-3)
+    >>> run.nodes("strand").shape
+    (101, 6, 3)
+    """
+
+    @checked(
+        duration=a_positive_number, dt=a_positive_number, record_every=a_count, controller=a_callable,
+        progress=a_truth_value,
+    )  # fmt: skip
+    def simulate(
+        self,
+        duration: float,
+        dt: float,
+        q0=None,
+        v0=None,
+        *,
+        nodes=None,
+        velocities=None,
+        integrator="linearly_implicit",
+        tau=None,
+        controller: Callable | None = None,
+        record_every: int = 1,
+        progress: bool | None = None,
+    ) -> CoupledRun:
+        """Simulate the deformables and the model as one system.
+
+        Parameters
+        ----------
+        duration, dt : float
+            [s]; dt is the step, of adaptive methods the time between records.
+        q0 : (nq,) array_like, optional
+            Positions of the joints [rad or m]; default: the neutral position.
+        v0 : (nv,) array_like, optional
+            [rad/s or m/s]; default: at rest.
+        nodes, velocities : (n, 3) array_like, optional
+            Start of all nodes, body after body [m, m/s]; default: the shape at rest, without velocity.
+        integrator : str or Adaptive
+            "linearly_implicit": Euler's method with ``M + h D + h^2 K``, stable at any stiffness, of order 1; "bdf1"
+            and "bdf2": implicit Euler and BDF2 by Newton's method; "semi_implicit": explicit forces, of order 1;
+            ``kt.integrators.Adaptive(...)``: explicit or implicit methods of SciPy within tolerances.
+        tau : (nv,) array_like, optional
+            Constant actuator forces [N m or N].
+        controller : callable, optional
+            ``controller(t, q, v)`` gives the actuator forces at the start of each step.
+        record_every : int
+            Steps between records.
+        progress : bool, optional
+            Whether to show a progress bar; default: of runs longer than a second, in a terminal.
+
+        Returns
+        -------
+        CoupledRun
+
+        Raises
+        ------
+        ArgumentError, UnknownNameError
+        SimulationError
+            The state is not finite any more, or Newton's method does not converge.
+
+        Notes
+        -----
+        Source: Sueda, section 2.7 and eq. 2.72-2.79; Baraff and Witkin (1998). Attached nodes are on their frames
+        exactly at all times. Slopes leave out that of ``J_a^T f`` by the joint positions, and that of gravity and
+        Coriolis forces in "linearly_implicit".
+        """
+        start = self.state(q0, v0, nodes, velocities)
+        return simulated(self, start, duration, dt, integrator, tau, controller, record_every, progress)

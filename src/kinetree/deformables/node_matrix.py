@@ -1,0 +1,107 @@
+"""The sparse blocks of the matrix of the nodes, and its solution."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.deformables.nodes import Nodes
+from kinetree.errors import SimulationError
+
+SOLVERS = ("direct", "cg")
+TOLERANCE = 1e-10  # of conjugate gradients, relative
+
+
+class NodeMatrix:
+    """The blocks of the nodes' matrix with fixed patterns: free-free, free-attached, attached-attached.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    solver : {"direct", "cg"}
+        SuperLU with the ordering of symmetric matrices, or conjugate gradients with the inverse of the 3 x 3 blocks of
+        the nodes.
+    """
+
+    def __init__(self, nodes: Nodes, solver: str) -> None:
+        self.nodes, self.solver = nodes, solver
+        free = 3 * len(nodes.free)
+        nodes.slots  # noqa: B018  the pattern is made on first use
+        rows, columns = nodes.rows, nodes.columns
+        both = (rows < free) & (columns < free)
+        self._ff = _symmetric_pattern(rows[both], columns[both], np.flatnonzero(both), free)
+        mixed = (rows >= free) & (columns < free)
+        self._fa = _pattern(columns[mixed], rows[mixed] - free, np.flatnonzero(mixed), (free, 3 * len(nodes.attached)))
+        own = columns >= free
+        attached = rows[own] - free, columns[own] - free
+        self._aa = _symmetric_pattern(*attached, np.flatnonzero(own), 3 * len(nodes.attached))
+        self._mass = np.repeat(nodes.masses[nodes.moving], 3)
+        self._last: np.ndarray | None = None
+
+    def blocks(self, entries: np.ndarray, mass: float):
+        """The matrix ``entries + mass M`` as sparse blocks (ff, fa, aa)."""
+        entries = entries.copy()
+        entries[self.nodes.diagonal] += mass * self._mass
+        for pattern in (self._ff, self._fa, self._aa):
+            matrix, slots = pattern
+            matrix.data = entries[slots]
+        return self._ff[0], self._fa[0], self._aa[0]
+
+    def solve(self, ff, right: np.ndarray) -> np.ndarray:
+        """``ff^-1 right`` for columns."""
+        if not right.size:
+            return right
+        if self.solver == "cg":
+            return self._conjugate_gradients(ff, right)
+        from scipy.sparse.linalg import splu
+
+        try:
+            factors = splu(ff, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        except RuntimeError as error:
+            raise SimulationError(f"the matrix of the nodes is singular: {error}") from error
+        return factors.solve(right)
+
+    def _conjugate_gradients(self, ff, right):
+        from scipy.sparse.linalg import LinearOperator, cg
+
+        inverse = np.linalg.inv(_diagonal_blocks(ff))
+        size = len(right)
+        operator = LinearOperator((size, size), lambda x: np.einsum("nij,nj->ni", inverse, x.reshape(-1, 3)).ravel())
+        start = self._last if self._last is not None and self._last.shape == right.shape else np.zeros_like(right)
+        found = np.empty_like(right)
+        for k in range(right.shape[1]):
+            found[:, k], failed = cg(ff, right[:, k], start[:, k], rtol=TOLERANCE, M=operator, maxiter=10 * size)
+            if failed:
+                raise SimulationError("conjugate gradients of the nodes do not converge; use solver='direct'.")
+        self._last = found
+        return found
+
+
+def _pattern(rows, columns, slots, shape):
+    """A sparse matrix (CSC) with these entries, and the place of each in the array of entries."""
+    from scipy.sparse import csc_array
+
+    matrix = csc_array((np.arange(1, len(rows) + 1), (rows, columns)), shape=shape)
+    order = matrix.data - 1
+    return csc_array((np.zeros(len(rows)), matrix.indices, matrix.indptr), shape=shape), slots[order]
+
+
+def _symmetric_pattern(rows, columns, slots, size):
+    """The same of both triangles."""
+    below = rows != columns
+    return _pattern(
+        np.concatenate((rows, columns[below])),
+        np.concatenate((columns, rows[below])),
+        np.concatenate((slots, slots[below])),
+        (size, size),
+    )
+
+
+def _diagonal_blocks(matrix) -> np.ndarray:
+    """The 3 x 3 blocks on the diagonal (n, 3, 3)."""
+    n = matrix.shape[0] // 3
+    columns = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    inside = matrix.indices // 3 == columns // 3
+    found = np.zeros((n, 3, 3))
+    rows, columns = matrix.indices[inside], columns[inside]
+    found[rows // 3, rows % 3, columns % 3] = matrix.data[inside]
+    return found

@@ -1,0 +1,152 @@
+"""All nodes and elements of a coupled system as arrays: forces, energies, and the matrix of the nodes.
+
+The nodes of all bodies have one numbering. Coordinates are those of the free nodes, then those of attached ones; fixed
+nodes have none. The sparsity pattern and the place of every entry of every element in it are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetree.deformables.body import Deformable
+from kinetree.deformables.contract import ElementLaw
+from kinetree.deformables.element_kernels import packed_size, run
+
+
+class Block:
+    """The elements of one law, of all bodies.
+
+    Attributes
+    ----------
+    law : ElementLaw
+    nodes : (ne, size) array of int
+    parameters : (ne, n) array
+    is_viscous : bool
+        Whether any element has damping in proportion to stiffness.
+    """
+
+    def __init__(self, law: ElementLaw, nodes: np.ndarray, parameters: np.ndarray) -> None:
+        self.law, self.nodes, self.parameters = law, nodes, parameters
+        self.is_viscous = bool(np.any(parameters[:, -1]))
+        self.coordinates = (3 * nodes[:, :, None] + np.arange(3)).reshape(len(nodes), -1)
+
+    def evaluate(self, quantity: str, x, u, weights=None):
+        """A quantity of all elements, from the positions and velocities of all nodes."""
+        return run(self.law, quantity, x[self.nodes], u[self.nodes], self.parameters, weights)
+
+
+class Nodes:
+    """The nodes and elements of several bodies.
+
+    Parameters
+    ----------
+    bodies : sequence of Deformable
+    attached : sequence of int
+        Nodes that ride on frames, in the numbering of all bodies.
+    fixed : sequence of int
+    gravity : (3,) array
+        [m/s^2]
+    """
+
+    def __init__(self, bodies: Sequence[Deformable], attached: Sequence[int], fixed: Sequence[int], gravity) -> None:
+        self.starts = np.concatenate(([0], np.cumsum([len(body.nodes) for body in bodies]))).astype(int)
+        self.rest = np.concatenate([body.nodes for body in bodies])
+        self.masses = np.concatenate([body.masses for body in bodies])
+        damping = [np.full(len(body.nodes), body.mass_damping) for body in bodies]
+        self.drag = np.concatenate(damping) * self.masses
+        self.weight = self.masses[:, None] * np.asarray(gravity, float)
+        self.gravity = np.asarray(gravity, float)
+        self.attached, self.fixed = np.asarray(attached, int), np.asarray(fixed, int)
+        self.free = np.setdiff1d(np.arange(len(self.rest)), np.concatenate((self.attached, self.fixed)))
+        self.blocks = self._blocks(bodies)
+        self._slots = None
+
+    def _blocks(self, bodies) -> list[Block]:
+        found: dict[ElementLaw, list] = {}
+        for start, body in zip(self.starts, bodies, strict=False):
+            for each in body.elements:
+                found.setdefault(each.law, []).append((each.nodes + start, each.parameters))
+        return [Block(law, *map(np.concatenate, zip(*parts, strict=True))) for law, parts in found.items()]
+
+    def __len__(self) -> int:
+        return len(self.rest)
+
+    # Forces and energies ---------------------------------------------------------------------------------------------
+
+    def elastic_energy(self, x) -> float:
+        """Stored energy of all elements [J]."""
+        return float(sum(block.evaluate("energy", x, x)[0].sum() for block in self.blocks))
+
+    def forces(self, x, u) -> np.ndarray:
+        """Forces of elements and dampers on all nodes, without gravity (n, 3) [N]."""
+        total = -self.drag[:, None] * u
+        for block in self.blocks:
+            (f,) = block.evaluate("viscous_forces" if block.is_viscous else "forces", x, u)
+            total += self._sum(block, f)
+        return total
+
+    def _sum(self, block: Block, f: np.ndarray) -> np.ndarray:
+        """Values of the nodes of each element, summed over the elements (n, 3)."""
+        return np.bincount(block.coordinates.ravel(), f.ravel(), 3 * len(self)).reshape(-1, 3)
+
+    def matrix(self, x, u, stiffness: float, damping: float) -> tuple[np.ndarray, np.ndarray]:
+        """``stiffness K + damping D`` of the nodes, and the rate of elastic forces along the velocities.
+
+        Returns
+        -------
+        entries : array
+            Of the lower triangle, in the pattern `rows`, `columns`.
+        rate : (n, 3) array
+            ``-K u`` [N/s], with the second derivatives of the energies as they are.
+        """
+        weights = np.array([stiffness, damping])
+        entries, rate = np.zeros(self.size), np.zeros((len(self), 3))
+        for block, slots in zip(self.blocks, self.slots, strict=True):
+            packed, along = block.evaluate("matrix", x, u, weights)
+            entries += np.bincount(slots.ravel(), packed.ravel(), self.size + 1)[:-1]
+            rate += self._sum(block, along)
+        if damping and self.drag.any():
+            entries[self.diagonal] += damping * np.repeat(self.drag[self.moving], 3)
+        return entries, rate
+
+    # Pattern ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def moving(self) -> np.ndarray:
+        """Nodes that have coordinates: free ones, then attached ones."""
+        return np.concatenate((self.free, self.attached))
+
+    @property
+    def slots(self) -> list[np.ndarray]:
+        """For each block the place of every entry of every element in the pattern; `size` for those of fixed nodes."""
+        if self._slots is None:
+            self._make_pattern()
+        return self._slots
+
+    def _make_pattern(self) -> None:
+        count = 3 * len(self.moving)
+        place = np.full(len(self), -1)
+        place[self.moving] = np.arange(len(self.moving))
+        keys = []
+        for block in self.blocks:
+            coordinates = np.where(place[block.nodes] < 0, -1, 3 * place[block.nodes])
+            coordinates = (coordinates[:, :, None] + np.where(coordinates[:, :, None] < 0, 0, np.arange(3))).reshape(
+                len(block.nodes), -1
+            )
+            m, n = np.tril_indices(3 * block.law.size)
+            assert len(m) == packed_size(block.law)
+            a, b = coordinates[:, m], coordinates[:, n]
+            key = np.maximum(a, b) * np.int64(count) + np.minimum(a, b)
+            keys.append(np.where((a < 0) | (b < 0), -1, key))
+        diagonal = np.arange(count, dtype=np.int64) * (count + 1)
+        found = np.unique(np.concatenate([diagonal, *(np.unique(key) for key in keys)]))
+        found = found[found >= 0]
+        self.size, self._slots = len(found), []
+        for key in keys:
+            slots = np.searchsorted(found, key).astype(np.int32)
+            slots[key < 0] = self.size
+            self._slots.append(slots)
+        self.rows, self.columns = found // max(count, 1), found % max(count, 1)
+        self.diagonal = np.searchsorted(found, diagonal)

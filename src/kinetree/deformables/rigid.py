@@ -1,0 +1,149 @@
+"""The articulated model of a coupled system: compiled terms of its equations, and poses of the frames with nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
+from kinetree.algorithms.constrained import equality_rows
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.rnea import bias_forces
+from kinetree.compiler.function import Function, compile
+from kinetree.errors import UnsupportedError
+from kinetree.integrators.implicit import force_slopes, passive_slopes, residual
+from kinetree.integrators.kernels import part
+from kinetree.integrators.system import System
+from kinetree.state_kinematics import Kinematics
+
+
+def _terms(model, q, v, tau):
+    """Mass matrix, all joint forces, and the slopes of the passive ones."""
+    passive, bias = passive_joint_forces(model, q, v), bias_forces(model, q, v)
+    K, D = passive_slopes(model, q, v)
+    K = [[-x for x in row] for row in K]
+    return crba(model, q), [t + p - c for t, p, c in zip(tau, passive, bias, strict=True)], K, D
+
+
+def _implicit_terms(model, q, v, a, tau):
+    """``r = ID(q, v, a) - tau`` and its slopes."""
+    return residual(model, q, v, a, tau), *force_slopes(model, q, v, a)
+
+
+def _rows(model, q, v):
+    """Rows of constraints: G, -dG/dt v, G v and phi; zeros for dependent rows, which `Rigid.rows` leaves out."""
+    kin = Kinematics(model, q, v)
+    numbers, rows, right = equality_rows(model, kin, {}, eliminated=True)
+    place = {number: n for n, number in enumerate(numbers)}
+    G, k, rate, phi, number = [], [], [], [], 0
+    for c in model.constraints:
+        residuals = c.residual(kin) or [0.0] * c.count(model)
+        for error, speed, held in zip(residuals, c.rate(kin), c.position_level(model), strict=True):
+            n = place.get(number)
+            G.append([0.0 if n is None else rows[n].get(j, 0.0) for j in range(model.nv)])
+            k.append(0.0 if n is None else right[n])
+            rate.append(0.0 if n is None else speed)
+            phi.append(error if held and n is not None else 0.0)
+            number += 1
+    return G, k, rate, phi
+
+
+TERMS = part("coupled_terms", _terms, "q[nq] v[nv] tau[nv]", "M[nv,nv] f[nv] K[nv,nv] D[nv,nv]")
+IMPLICIT_TERMS = part(
+    "coupled_implicit_terms", _implicit_terms, "q[nq] v[nv] a[nv] tau[nv]",
+    "r[nv] dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]",
+)  # fmt: skip
+ROWS = part("coupled_rows", _rows, "q[nq] v[nv]", "G[nc,nv] k[nc] rate[nc] phi[nc]")
+
+
+class Frames(NamedTuple):
+    """Kinematics of the frames that have nodes, by number: R (n, 3, 3), p (n, 3), J (n, 6, nv) in world axes."""
+
+    R: np.ndarray
+    p: np.ndarray
+    J: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Independent rows of constraints: ``G a = k``, ``rate = G v``, ``phi`` of those with positions."""
+
+    G: np.ndarray
+    k: np.ndarray
+    rate: np.ndarray
+    phi: np.ndarray
+    position_level: np.ndarray
+
+
+class Rigid:
+    """The compiled functions of a model.
+
+    Parameters
+    ----------
+    model : Model
+    frames : sequence of str
+        Those with nodes.
+
+    Raises
+    ------
+    UnsupportedError
+        The model has parts that coupled simulations do not compute.
+    """
+
+    def __init__(self, model, frames: Sequence[str]) -> None:
+        refuse_unsupported(model, "simulate", computed=stepped_constraints(model))
+        for what, found in (
+            ("is planar", model.algebra.dimension != 6),
+            ("depends on time", model.time_dependent or model.has_given_motions),
+            ("has force elements with internal states", model.nx),
+            ("has motors", model.motors),
+        ):
+            if found:
+                raise UnsupportedError(f"model {model.name!r} {what}: coupled deformables do not compute this.")
+        self.model, self.frames, self.system = model, tuple(frames), System(model)
+        self._still = np.zeros(model.nv)
+
+    def function(self, spec) -> Function:
+        """A compiled part of the equations."""
+        return self.system.function(spec, checks=False)
+
+    def _fused(self, quantities: list[str]):
+        key = ("coupled", *quantities)
+        if key not in self.model.functions:
+            self.model.functions[key] = compile(self.model, quantities, checks=False)
+        return self.model.functions[key]
+
+    def poses(self, q) -> tuple[np.ndarray, np.ndarray]:
+        """Poses of the frames: R (n, 3, 3) and p (n, 3) [m]."""
+        if not self.frames:
+            return np.zeros((0, 3, 3)), np.zeros((0, 3))
+        found = self._fused([f"pose:{name}" for name in self.frames])(q)
+        pairs = np.array([np.column_stack((pose.R_WF, pose.p_WF)) for pose in found])
+        return pairs[:, :, :3], pairs[:, :, 3]
+
+    def kinematics(self, q) -> Frames:
+        """Poses and Jacobians of the frames."""
+        R, p = self.poses(q)
+        if not self.frames:
+            return Frames(R, p, np.zeros((0, 6, self.model.nv)))
+        names = [f"jacobian:{name}:local_world_aligned" for name in self.frames]
+        return Frames(R, p, np.array(self._fused(names)(q)))
+
+    def rates(self, q, v) -> np.ndarray:
+        """Classical accelerations of the frames without those of the joints (n, 6)."""
+        if not self.frames:
+            return np.zeros((0, 6))
+        names = [f"acceleration:{name}:local_world_aligned:classical" for name in self.frames]
+        return np.array(self._fused(names)(q, v, self._still))
+
+    def rows(self, q, v) -> Rows:
+        """The independent rows of the constraints."""
+        if not self.model.nc:
+            empty = np.zeros(0)
+            return Rows(np.zeros((0, self.model.nv)), empty, empty, empty, np.zeros(0, bool))
+        found = self.function(ROWS)(q, v)
+        held = np.concatenate([c.position_level(self.model) for c in self.model.constraints]).astype(bool)
+        kept = np.sort(np.fromiter(self.model.independent_rows(), int))
+        return Rows(*(x[kept] for x in found), held[kept])

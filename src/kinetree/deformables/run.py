@@ -1,0 +1,151 @@
+"""Recorded simulations of coupled systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.arguments import a_path, checked, choice
+from kinetree.errors import FileFormatError
+
+ENERGIES = ("kinetic", "gravitational", "elastic")
+
+
+@dataclass(frozen=True, eq=False)
+class CoupledRun:
+    """A recorded simulation of deformables and a model.
+
+    Attributes
+    ----------
+    time : (T,) array
+        [s]
+    q, v : (T, nq) and (T, nv) array
+        Of the model [rad or m, and per second].
+    x, u : (T, n, 3) array
+        Positions and velocities of all nodes, body after body [m, m/s].
+    kinetic, gravitational, elastic : (T,) array
+        Energies of model and nodes together [J].
+    work, dissipated : (T,) array
+        Work of the joint forces, and energy that dampers and friction took, by the trapezoidal rule [J].
+    names : tuple of str
+        Of the bodies.
+    starts : (nb + 1,) array of int
+        The first node of each body, and the number of all nodes.
+    triangles, lines : (m, 3) and (m, 2) array of int
+        Surfaces and springs, for pictures.
+    integrator : str
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    x: np.ndarray
+    u: np.ndarray
+    kinetic: np.ndarray
+    gravitational: np.ndarray
+    elastic: np.ndarray
+    work: np.ndarray
+    dissipated: np.ndarray
+    names: tuple[str, ...]
+    starts: np.ndarray
+    triangles: np.ndarray
+    lines: np.ndarray
+    integrator: str = ""
+
+    def nodes(self, name: str) -> np.ndarray:
+        """Positions of the nodes of a body over time.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        (T, n, 3) array
+            [m]
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        k = self.names.index(choice("nodes: name", name, self.names, "this run"))
+        return self.x[:, self.starts[k] : self.starts[k + 1]]
+
+    @property
+    def energy(self) -> np.ndarray:
+        """Kinetic, gravitational and elastic energy together (T,) [J]."""
+        return self.kinetic + self.gravitational + self.elastic
+
+    @property
+    def unexplained(self) -> np.ndarray:
+        """Change of the energy that work and dampers do not explain (T,) [J]: that of the method."""
+        return self.energy - self.energy[0] - self.work + self.dissipated
+
+    def energy_balance(self) -> dict[str, float]:
+        """Energies at the end, less those at the start, and where they came from [J].
+
+        Returns
+        -------
+        dict of str to float
+            Changes of "kinetic", "gravitational", "elastic" and all "energy"; "work", "dissipated", "unexplained".
+        """
+        found = {name: float(getattr(self, name)[-1] - getattr(self, name)[0]) for name in (*ENERGIES, "energy")}
+        return found | {name: float(getattr(self, name)[-1]) for name in ("work", "dissipated", "unexplained")}
+
+    @checked(path=a_path)
+    def save(self, path) -> None:
+        """Write all arrays to a file of NumPy (.npz).
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        np.savez_compressed(path, **{name: np.asarray(value) for name, value in vars(self).items()})
+
+    def plot(self, *, frames: int = 4, path=None, show: bool = False):
+        """Draw the bodies at some instants in space, and the energies over time.
+
+        Parameters
+        ----------
+        frames : int
+            Instants.
+        path : path-like, optional
+            Write the figure there.
+        show : bool
+            Open a window.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from kinetree.viz.deformables import plot_deformables
+
+        return plot_deformables(self, frames=frames, path=path, show=show)
+
+
+@checked(path=a_path)
+def load_run(path) -> CoupledRun:
+    """Read a run that `CoupledRun.save` has written.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    CoupledRun
+
+    Raises
+    ------
+    FileFormatError
+        No such file, or a file of another kind.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in CoupledRun.__dataclass_fields__}
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise FileFormatError(f"{path}: no run of coupled deformables: {error}", file=str(path), line=None) from error
+    arrays["names"] = tuple(map(str, arrays["names"]))
+    arrays["integrator"] = str(arrays["integrator"])
+    return CoupledRun(**arrays)

@@ -1,0 +1,265 @@
+"""Steps of coupled systems: semi-implicit and linearly implicit Euler, and BDF1 and BDF2 by Newton's method.
+
+All solve ``(c M + a K + b D) dw = r`` for a change of the velocities w of joints and free nodes. The free nodes are
+eliminated first, by the sparse matrix of the nodes; a small matrix of the joints is left, on the null space of the rows
+of constraints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.deformables.rigid import IMPLICIT_TERMS, TERMS
+from kinetree.deformables.system import CoupledSystem, State
+from kinetree.errors import SimulationError
+from kinetree.integrators.implicit import CLOSED_END, STEP_END
+
+NEWTON = 25
+CONVERGED = 1e-10  # change of velocity over the largest velocity
+HALVINGS = 12
+
+
+@dataclass(slots=True)
+class Equation:
+    """``A dw = r`` of joints and free nodes, before the elimination.
+
+    Attributes
+    ----------
+    joints : (nv, nv) array
+        The matrix of the model alone.
+    entries : array
+        ``a K + b D`` of the nodes, in the pattern of `Nodes`.
+    mass : float
+        The factor c of the mass matrix.
+    jacobian : (3 na, nv) array
+        Of attached nodes.
+    right_joints, right_nodes : (nv,) and (nf, 3) array
+    rows, row_right : (nc, nv) and (nc,) array
+        ``rows dv = row_right``.
+    """
+
+    joints: np.ndarray
+    entries: np.ndarray
+    mass: float
+    jacobian: np.ndarray
+    right_joints: np.ndarray
+    right_nodes: np.ndarray
+    rows: np.ndarray
+    row_right: np.ndarray
+
+    def solve(self, matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Changes of the velocities of joints (nv,) and free nodes (nf, 3)."""
+        ff, fa, aa = matrix.blocks(self.entries, self.mass)
+        J = self.jacobian
+        A = self.joints + J.T @ (aa @ J)
+        coupling = fa @ J
+        Z, particular = null_space(self.rows, self.row_right)
+        right = self.right_joints - A @ particular
+        right_nodes = self.right_nodes.ravel() - coupling @ particular
+        coupling = coupling @ Z
+        used = np.flatnonzero(np.any(coupling, axis=0))
+        found = matrix.solve(ff, np.column_stack((coupling[:, used], right_nodes)))
+        responses, alone = found[:, :-1], found[:, -1]
+        reduced = Z.T @ A @ Z
+        reduced[:, used] -= coupling.T @ responses
+        y = np.linalg.solve(reduced, Z.T @ right - coupling.T @ alone)
+        return particular + Z @ y, (alone - responses @ y[used]).reshape(-1, 3)
+
+
+def null_space(rows: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A basis Z of the null space of independent rows (nv, nv - nc), and the least solution of ``rows x = right``."""
+    nc, nv = rows.shape
+    if not nc:
+        return np.eye(nv), np.zeros(nv)
+    Q, R = np.linalg.qr(rows.T, mode="complete")
+    return Q[:, nc:], Q[:, :nc] @ np.linalg.solve(R[:nc].T, right)
+
+
+class Stepper:
+    """Steps of one scene.
+
+    Parameters
+    ----------
+    scene : Coupled
+    """
+
+    order = 1
+
+    def __init__(self, scene: CoupledSystem) -> None:
+        self.scene, self.nodes, self.rigid = scene, scene.elements, scene.rigid
+        self.nv = 0 if scene.model is None else scene.model.nv
+
+    def reset(self) -> None:
+        """Forget earlier states."""
+
+    def step(self, state: State, tau: np.ndarray, h: float) -> State:
+        """The state after a step of h seconds under joint forces tau."""
+        raise NotImplementedError
+
+    def ended(self, state: State, xi, v, x_free, u_free, part=CLOSED_END) -> State:
+        """The state with positions and velocities after a step, attached nodes on their frames."""
+        q, x, u = state.q, state.x.copy(), state.u.copy()
+        if self.nv:
+            q, v = self.rigid.function(part)(q, xi, v)
+        x[self.nodes.free], u[self.nodes.free] = x_free, u_free
+        return self.scene.placed(State(q, v, x, u))
+
+    def on_joints(self, jacobian, values) -> np.ndarray:
+        """``J_a^T values`` of attached nodes."""
+        return jacobian.T @ values[self.nodes.attached].ravel()
+
+
+class EulerStep(Stepper):
+    """``(M + h D + h^2 K) dw = h (f - h K w)`` with all terms at the start; without D and K the semi-implicit one."""
+
+    implicit = True
+
+    def step(self, state, tau, h):
+        nodes = self.nodes
+        f = nodes.forces(state.x, state.u) + nodes.weight
+        if self.implicit:
+            entries, rate = nodes.matrix(state.x, state.u, h * h, h)
+            f = f + h * rate
+        else:
+            nodes.slots  # noqa: B018  the pattern is made on first use
+            entries = np.zeros(nodes.size)
+        joints, J, right = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)
+        rows, row_right = np.zeros((0, self.nv)), np.zeros(0)
+        if self.nv:
+            frames = self.rigid.kinematics(state.q)
+            J = self.scene.points.jacobian(frames.R, frames.J).reshape(-1, self.nv)
+            f[nodes.attached] -= nodes.masses[nodes.attached, None] * self.scene.bias(state, frames)
+            joints, force, K, D = self.rigid.function(TERMS)(state.q, state.v, tau)
+            if self.implicit:
+                joints, force = joints + h * (D + h * K), force - h * (K @ state.v)
+            held = self.rigid.rows(state.q, state.v)
+            right, rows, row_right = h * (force + self.on_joints(J, f)), held.G, -held.rate
+        free = nodes.free
+        equation = Equation(joints, entries, 1.0, J, right, h * f[free], rows, row_right)
+        dv, du = equation.solve(self.scene.matrix)
+        v, u = state.v + dv, state.u[free] + du
+        return self.ended(state, h * v, v, state.x[free] + h * u, u)
+
+
+class SemiImplicitStep(EulerStep):
+    """``M dw = h f``, then positions with the new velocities."""
+
+    implicit = False
+
+
+class BDF1Step(Stepper):
+    """Implicit Euler: forces, masses and constraints at the end of the step, by Newton's method.
+
+    Slopes are those of `EulerStep`, with the exact ones of the model; second derivatives of element energies are made
+    positive semidefinite, so that steps go down. A step is halved while an element is inverted and has no energy.
+    """
+
+    def step(self, state, tau, h):
+        return self.solved(state, tau, h, c0=1.0 / h, c1=h, held=None)
+
+    def solved(self, state, tau, h, c0, c1, held) -> State:
+        """The end of a step with ``dw/dt = c0 (w - w0)`` and ``x = x0 + c1 w``; ``held`` are w0 and x0."""
+        if held is None:
+            held = State(np.zeros(self.nv), state.v, state.x, state.u)  # q is the part of xi that is given
+        free = self.nodes.free
+
+        def at(v, u):
+            xi = held.q + c1 * v
+            return xi, self.ended(state, xi, v, held.x[free] + c1 * u, u, STEP_END)
+
+        v, u, change = state.v, state.u[free], np.inf
+        _, now = at(v, u)
+        for _ in range(NEWTON):
+            dv, du = self._correction(now, tau, c0, c1, held)
+            size = max(_largest(dv), _largest(du))
+            scale = max(_largest(v), _largest(u), _largest(v + dv), _largest(u + du), 1e-9)
+            factor = self._fraction(at, v, dv, u, du)
+            v, u = v + factor * dv, u + factor * du
+            _, now = at(v, u)
+            change = size / scale
+            if change <= CONVERGED:
+                break
+        else:
+            if not change <= 1e-6:
+                raise SimulationError(
+                    f"Newton's method does not converge: the last change of velocity is {change:.2g} of the velocity. "
+                    "Use a smaller dt or integrator='linearly_implicit'.",
+                    change=change,
+                )
+        xi, _ = at(v, u)
+        return self.ended(state, xi, v, held.x[free] + c1 * u, u)
+
+    def _fraction(self, at, v, dv, u, du) -> float:
+        """The part of a correction after which all elements have an energy."""
+        factor = 1.0
+        for _ in range(HALVINGS):
+            _, now = at(v + factor * dv, u + factor * du)
+            if np.isfinite(self.nodes.elastic_energy(now.x)):
+                break
+            factor *= 0.5
+        return factor
+
+    def _correction(self, now: State, tau, c0, c1, held):
+        """Newton's step of the velocities of joints and free nodes at an iterate."""
+        nodes, scene, nv = self.nodes, self.scene, self.nv
+        f = nodes.forces(now.x, now.u) + nodes.weight
+        entries, _ = nodes.matrix(now.x, now.u, c1, 1.0)
+        acceleration = np.zeros_like(now.u)
+        acceleration[nodes.free] = c0 * (now.u[nodes.free] - held.u[nodes.free])
+        joints, J, right = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)
+        rows, row_right = np.zeros((0, nv)), np.zeros(0)
+        if nv:
+            frames = self.rigid.kinematics(now.q)
+            a = c0 * (now.v - held.v)
+            jacobian = scene.points.jacobian(frames.R, frames.J)
+            J = jacobian.reshape(-1, nv)
+            acceleration[nodes.attached] = jacobian @ a + scene.bias(now, frames)
+            r, dq, dv, M = self.rigid.function(IMPLICIT_TERMS)(now.q, now.v, a, tau)
+            joints = c0 * M + dv + c1 * dq
+            held_rows = self.rigid.rows(now.q, now.v)
+            error = np.where(held_rows.position_level, held_rows.phi / c1, held_rows.rate)
+            rows, row_right = held_rows.G, -error
+        f -= nodes.masses[:, None] * acceleration
+        if nv:
+            right = -r + self.on_joints(J, f)
+        return Equation(joints, entries, c0, J, right, f[nodes.free], rows, row_right).solve(scene.matrix)
+
+
+class BDF2Step(BDF1Step):
+    """``3 w - 4 w_n + w_(n-1) = 2 h dw/dt``; the first step is one of BDF1."""
+
+    order = 2
+
+    def __init__(self, scene: CoupledSystem) -> None:
+        super().__init__(scene)
+        self.reset()
+
+    def reset(self):
+        self._before = None
+
+    def step(self, state, tau, h):
+        before, self._before = self._before, (state, h)
+        if before is None or before[1] != h:
+            return self.solved(state, tau, h, 1.0 / h, h, None)
+        earlier = before[0]
+        xi = np.zeros(0)
+        if self.nv:
+            xi = self.rigid.function("difference")(earlier.q, state.q) / 3.0
+        v, u = state.v + (state.v - earlier.v) / 3.0, state.u + (state.u - earlier.u) / 3.0
+        x = state.x + (state.x - earlier.x) / 3.0
+        return self.solved(state, tau, h, 1.5 / h, h / 1.5, State(xi, v, x, u))
+
+
+STEPS = {
+    "linearly_implicit": EulerStep,
+    "semi_implicit": SemiImplicitStep,
+    "bdf1": BDF1Step,
+    "bdf2": BDF2Step,
+}
+"""Steps by the name of the integrator."""
+
+
+def _largest(x) -> float:
+    return float(np.abs(x).max()) if x.size else 0.0
