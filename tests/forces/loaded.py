@@ -9,6 +9,8 @@ from kinetree.forces import JointForce
 from kinetree.forces.registry import FORCES
 from tests.forces.user_elements import ActivatedMuscle, Servo, Thruster
 
+AT_FRAMES = (kt.forces.Bushing, kt.forces.PointSpring, kt.forces.PointForce, kt.forces.BodyDamping, kt.forces.Drag,
+             kt.forces.InverseSquareForce, Thruster)  # need no joint of one coordinate
 KINDS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
 
 
@@ -26,13 +28,9 @@ def loaded(bare, seed: int, share: float = 0.5):
     numbers = {name: rng.uniform(0.1, 2.0, bare.nv) for name in ("damping", "stiffness", "dry_friction")}
     model = bare.replace(**numbers)
     single = any(joint.nq == joint.nv == 1 for joint in bare.joints[1:])
-    chosen = [cls for cls in (*KINDS, ActivatedMuscle, Servo, Thruster)
-              if rng.random() < share and (single or not _of_joints(cls))]  # fmt: skip
+    kinds = (*KINDS, ActivatedMuscle, Servo, Thruster)
+    chosen = [cls for cls in kinds if rng.random() < share and (single or cls in AT_FRAMES)]
     return model.with_forces(*(cls.example(bare, rng) for cls in chosen))
-
-
-def _of_joints(cls) -> bool:
-    return any(field in cls.__dataclass_fields__ for field in cls.joint_fields)
 
 
 def tree(seed: int):

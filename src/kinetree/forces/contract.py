@@ -197,11 +197,13 @@ class ForceElement:
                 values[field.name] = tuple(rng.uniform(0.5, 2.0, 3).tolist())
             elif not isinstance(field.default, (str, bool)):
                 values[field.name] = float(rng.uniform(0.5, 2.0))
-        names = {"name": cls.kind} | {what: str(rng.choice(single)) for what in cls.joint_fields}
-        names |= {what: frames.pop() for what in cls.frame_fields}
-        names |= {what: (ViaPoint(frames.pop(), tuple(rng.normal(size=3))), ViaPoint(frames.pop()))
-                  for what in cls.path_fields if what in _fields(cls)}  # fmt: skip
-        return cls(**values | {what: name for what, name in names.items() if what in _fields(cls)})
+        own = _fields(cls)
+        names = {"name": cls.kind} if "name" in own else {}
+        names |= {what: str(rng.choice(single)) for what in cls.joint_fields if what in own}
+        names |= {what: frames.pop() for what in cls.frame_fields if what in own}
+        paths = {what: (ViaPoint(frames.pop(), tuple(rng.normal(size=3))), ViaPoint(frames.pop()))
+                 for what in cls.path_fields if what in own}  # fmt: skip
+        return cls(**values | names | paths)
 
     @property
     def joints(self) -> tuple[str, ...]:
