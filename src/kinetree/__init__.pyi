@@ -18,6 +18,7 @@ from kinetree.simulation.simulation import Simulation as Simulation
 from kinetree.simulation.trajectory import Trajectory as Trajectory
 from kinetree.analysis.accuracy import accuracy as accuracy
 from kinetree.analysis.assemble import assemble as assemble
+from kinetree.analysis.check_gradient import check_gradient as check_gradient
 from kinetree.compiler.function import compile as compile
 from kinetree.io.dh import dh as dh
 from kinetree.compiler.derivative_functions import differentiate as differentiate
@@ -25,6 +26,7 @@ from kinetree.compiler.interpret import interpreted as interpreted
 from kinetree.io.lint.lint import lint as lint
 from kinetree.io.load import load as load
 from kinetree.simulation.rollout import rollout as rollout
+from kinetree.simulation.rollout_gradient import rollout_gradient as rollout_gradient
 from kinetree.io.save import save as save
 from kinetree.simulation.simulate import simulate as simulate
 from kinetree.verification.verify import verify as verify
@@ -82,6 +84,7 @@ __all__ = [
     "bias_forces",
     "center_of_mass",
     "centroidal",
+    "check_gradient",
     "closed_loops",
     "compile",
     "compiler",
@@ -131,6 +134,7 @@ __all__ = [
     "rnea",
     "rnea_derivatives",
     "rollout",
+    "rollout_gradient",
     "save",
     "scenes",
     "signals",

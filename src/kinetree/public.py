@@ -15,10 +15,11 @@ PLACES = {
         "Checkpoint": "simulation.options", "Event": "integrators.events", "Inputs": "simulation.options",
         "MechanismBuilder": "model.mechanism", "Model": "model.model", "ModelBuilder": "model.builder",
         "Record": "simulation.options", "Simulation": "simulation.simulation", "Trajectory": "simulation.trajectory",
-        "accuracy": "analysis.accuracy", "assemble": "analysis.assemble", "compile": "compiler.function", "dh": "io.dh",
+        "accuracy": "analysis.accuracy", "assemble": "analysis.assemble", "check_gradient": "analysis.check_gradient",
+        "compile": "compiler.function", "dh": "io.dh",
         "differentiate": "compiler.derivative_functions", "interpreted": "compiler.interpret",
-        "lint": "io.lint.lint", "load": "io.load", "rollout": "simulation.rollout", "save": "io.save",
-        "simulate": "simulation.simulate", "verify": "verification.verify",
+        "lint": "io.lint.lint", "load": "io.load", "rollout": "simulation.rollout",
+        "rollout_gradient": "simulation.rollout_gradient", "save": "io.save", "simulate": "simulation.simulate", "verify": "verification.verify",
     },
     "kinetree.closed_loops": {
         "Linearization": "analysis.linearize", "TorqueFamily": "analysis.torque_family",
@@ -92,7 +93,10 @@ PLACES = {
         "SCENES": "scenes.runs", "SceneRun": "scenes.runs", "plot_scene": "scenes.plot", "run": "scenes.runs",
     },
     "kinetree.simulation": {
-        "LimitMonitor": "simulation.limits", "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",
+        "DifferentiableRollout": "simulation.rollout_gradient", "LimitMonitor": "simulation.limits",
+        "Rollout": "simulation.rollout", "RolloutGradient": "simulation.rollout_gradient",
+        "rollout_to_jax": "simulation.rollout_tensors", "rollout_to_torch": "simulation.rollout_tensors",
+        "Snapshot": "simulation.snapshot",
     },
     "kinetree.textbook": {
         "closure_dynamics": "textbook.loop_methods", "cluster_numbering": "textbook.loop_elimination",

@@ -94,6 +94,20 @@ def table(folder: pathlib.Path) -> dict:
                 dtype=None,
             ),
         ),
+        "rollout_gradient": (
+            kt.rollout_gradient,
+            whole_call(
+                kt.rollout_gradient, model=m, q0=q, v0=v, tau=np.zeros((3, 2)), dt=1e-3, integrator="rk4", threads=1
+            ),
+        ),
+        "simulation.DifferentiableRollout": (
+            kt.simulation.DifferentiableRollout,
+            whole_call(kt.simulation.DifferentiableRollout, model=m, integrator="rk4", threads=1),
+        ),
+        "check_gradient": (
+            kt.check_gradient,
+            whole_call(kt.check_gradient, function=lambda x: float(x @ x), x=q, gradient=2.0 * np.asarray(q)),
+        ),
         "simulation.LimitMonitor": (kt.simulation.LimitMonitor, dict(model=m)),
         "simulation.Rollout": (
             kt.simulation.Rollout,

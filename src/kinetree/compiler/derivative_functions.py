@@ -152,7 +152,7 @@ def differentiate(
                 raise DuplicateNameError(f"the {kind} {entry!r} is named twice", name=entry)
     if not (wrt and of):
         raise TypeError(f"the derivatives of {base.name!r} need a variable and an output, found wrt={wrt!r}, of={of!r}")
-    chosen = _chosen(model, numbers) if NUMBERS in wrt else ()
+    chosen = chosen_numbers(model, numbers) if NUMBERS in wrt else ()
     present = tuple(x for x in base.optional if x in optional or x in wrt)
     spec = derivative_spec(base, mode, wrt, of, present, chosen, len(model.numbers()), tangent, method)
     request = {
@@ -166,7 +166,7 @@ def _names(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _chosen(model, patterns: Sequence[str]) -> tuple[int, ...]:
+def chosen_numbers(model, patterns: Sequence[str]) -> tuple[int, ...]:
     """The places of the numbers whose names fit one of the patterns."""
     names = model.numbers().names
     for pattern in _names(patterns):

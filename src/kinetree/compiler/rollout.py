@@ -42,8 +42,8 @@ def roll(
     inputs : sequence of ndarray
         The other inputs over time, shape (*lead, time, *shape), time being ``steps``, or 1 for constants.
     records : sequence of ndarray
-        Filled with the states at steps 0, every, 2 every, ...; shape (*batch, steps // every + 1, size), C-contiguous,
-        apart from all other arrays.
+        Filled with the states at steps 0, every, 2 every, ...; shape (*batch, steps // every + 1, size), the entries of
+        a row side by side, apart from all other arrays. Rows may stand in any direction, or all in one place.
     steps, every : int
 
     Returns
@@ -63,32 +63,40 @@ def roll(
     kept, state_table, input_table = [], [], []  # arrays kept alive as long as their addresses are used
     for x, record in zip(states, records, strict=True):
         size = record.shape[-1]
-        rows = _rows(x, batch, 1)
-        kept.append(rows)
-        apart = 0 if len(rows) == 1 else size * item
-        between = record.shape[-2] * size * item
-        state_table.append((size * item, size, _address(rows), apart, _address(record), between))
+        rows = _rows(x, batch, 1, 1)
+        record = record.reshape(n, *record.shape[-2:])  # a view
+        kept += [rows, record]
+        between, step, _ = record.strides
+        state_table.append((size * item, size, _address(rows), _distance(rows), _address(record), between, step))
     for x, (_, shape) in zip(inputs, kernel.program.inputs[len(states) :], strict=True):
-        rows = _rows(x, batch, 1 + len(shape))
+        rows = _rows(x, batch, 1 + len(shape), len(shape))
         kept.append(rows)
-        size, time = prod(shape), rows.shape[1]
-        entries = 0 if len(rows) == 1 else time * size
-        input_table.append((_address(rows), entries * item, entries, 0 if time == 1 else size * item))
+        apart = _distance(rows)
+        input_table.append((_address(rows), apart, apart // item, 0 if rows.shape[1] == 1 else rows.strides[1]))
     tiles = -(-n // kernel.lanes)
     count = min(kernel.threads(n * steps, f.threads), tiles)
-    return kernel.roll(state_table, input_table, n, steps, every, count, (kept, records))
+    return kernel.roll(state_table, input_table, n, steps, every, count, kept)
 
 
 def _address(x: np.ndarray) -> int:
     return x.__array_interface__["data"][0]  # a fifth of the time of x.ctypes.data
 
 
-def _rows(x: np.ndarray, batch: tuple[int, ...], own: int) -> np.ndarray:
-    """One row per state, or one row if all states share it; ``own`` axes belong to a row."""
+def _distance(rows: np.ndarray) -> int:
+    """Bytes from the row of one state to that of the next."""
+    return 0 if len(rows) == 1 else rows.strides[0]
+
+
+def _rows(x: np.ndarray, batch: tuple[int, ...], own: int, inner: int) -> np.ndarray:
+    """One row per state, or one row if all states share it; ``own`` axes belong to a row, ``inner`` of them, the last
+    ones, without gaps."""
     lead, shape = x.shape[: x.ndim - own], x.shape[x.ndim - own :]
     count = prod(lead)
     if count != 1 and (1,) * (len(batch) - len(lead)) + lead != batch:  # some of the batch's axes repeat
         x, count = np.broadcast_to(x, (*batch, *shape)), prod(batch)
-    if not (x.flags.c_contiguous and x.flags.aligned):
-        x = np.require(x, requirements=("C", "A"))
-    return x.reshape(count, *shape)
+    x, size = x.reshape(count, *shape), x.itemsize
+    for length, stride in zip(x.shape[:0:-1][:inner], x.strides[:0:-1], strict=False):
+        if stride != size and length > 1:
+            return np.require(x, requirements=("C", "A"))
+        size *= length
+    return x if x.flags.aligned else np.require(x, requirements=("C", "A"))

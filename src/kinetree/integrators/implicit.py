@@ -65,8 +65,8 @@ def passive_slopes(model, q, v, stuck=None, x=None, u=None, lag=None):
     D = [[0.0] * model.nv for _ in range(model.nv)]
     for coordinates, force, at in elements(model, q, v):
         for k, row in zip(coordinates, force.stiffness_rows(at), strict=True):
-            for n, x in zip(coordinates, row, strict=True):
-                K[k][n] = K[k][n] - x
+            for n, slope in zip(coordinates, row, strict=True):
+                K[k][n] = K[k][n] - slope
         slopes, rest = force.dissipative_slope(at), force.dissipative_at_rest(at)
         for k, slope, resting in zip(coordinates, slopes, rest, strict=True):
             if stuck is not None and force.stiff_at_rest:

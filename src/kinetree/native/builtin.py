@@ -49,8 +49,8 @@ output (address, bytes per row, 0)."""
 
 ROLLOUT = ("next", "n", "block", "batch", "params", "states", "inputs", "steps", "every")
 """Head of the job of ``kinetree_rollout``; then for every array of the state (bytes of a row, entries, address of the
-first states, bytes between them, address of the record, bytes from one state's record to the next), for every other
-input (address, bytes between states, entries between states, bytes between steps)."""
+first states, bytes between them, address of the record, bytes from one state's record to the next, bytes from row to
+row), for every other input (address, bytes between states, entries between states, bytes between steps)."""
 
 VECTORCALL = (
     *("entry", "entry_self", "inputs", "out_name", "array_type", "not_implemented", "fallback"),

@@ -138,7 +138,8 @@ def rollout(kernel, batch: int, states, inputs, n: int, steps: int, every: int, 
         One step: its first inputs are the states, its outputs the next ones, its other inputs are given over time.
     batch : int
         Address of its ``kinetree_batch``.
-    states : sequence of (bytes of a row, entries, start, bytes between starts, record, bytes between records)
+    states : sequence of (bytes of a row, entries, start, bytes between starts, record, bytes between records, bytes
+        between rows)
     inputs : sequence of (address, bytes between states, entries between states, bytes between steps)
     n, steps, every, count : int
         States, steps of time, steps from one recorded state to the next, threads.

@@ -302,11 +302,11 @@ def _rollout() -> str:
     memory_at, wait, row = code.room("ptr"), code.room("i64"), code.room("i64")
     _, n, block, batch, params, states, inputs, steps, every = _table(job, ROLLOUT)
     of_states = job.at(len(ROLLOUT), "i64")
-    of_inputs = of_states.at(states * 6, "i64")
+    of_inputs = of_states.at(states * 7, "i64")
     first, count = _claim(code, job, n, block)
     memory_at.store(memory)
     with code.loop(states) as s:
-        width, entries, start, apart, *_ = _entry(of_states, s, 6)
+        width, entries, start, apart, *_ = _entry(of_states, s, 7)
         width = width.load()
         tile, here = width * block, memory_at.load("ptr")
         there = here.at(tile)
@@ -354,9 +354,9 @@ def _rollout() -> str:
 def _record(code: Code, of_states: Value, states: Value, first: Value, count: Value, data: Value, row: Value) -> None:
     """Copy the states of the tile to a row of each one's record."""
     with code.loop(states) as s:
-        width, _, _, _, record, apart = _entry(of_states, s, 6)
+        width, _, _, _, record, apart, step = _entry(of_states, s, 7)
         width, here, apart = width.load(), data.at(s, "ptr").load("ptr"), apart.load()
-        target = record.load("ptr").at(row * width)
+        target = record.load("ptr").at(row * step.load())
         with code.loop(count) as r:
             code.call("void", "@copy", target.at((first + r) * apart), here.at(r * width), width)
 
