@@ -19,7 +19,8 @@ PLACES = {
         "compile": "compiler.function", "dh": "io.dh",
         "differentiate": "compiler.derivative_functions", "interpreted": "compiler.interpret",
         "lint": "io.lint.lint", "load": "io.load", "rollout": "simulation.rollout",
-        "rollout_gradient": "simulation.rollout_gradient", "save": "io.save", "simulate": "simulation.simulate", "verify": "verification.verify",
+        "rollout_gradient": "simulation.rollout_gradient", "save": "io.save", "simulate": "simulation.simulate",
+        "verify": "verification.verify",
     },
     "kinetree.closed_loops": {
         "Linearization": "analysis.linearize", "TorqueFamily": "analysis.torque_family",

@@ -106,7 +106,7 @@ def table(folder: pathlib.Path) -> dict:
         ),
         "check_gradient": (
             kt.check_gradient,
-            whole_call(kt.check_gradient, function=lambda x: float(x @ x), x=q, gradient=2.0 * np.asarray(q)),
+            whole_call(kt.check_gradient, function=lambda x: (x * x).sum(axis=-1), x=q, gradient=2.0 * np.asarray(q)),
         ),
         "simulation.LimitMonitor": (kt.simulation.LimitMonitor, dict(model=m)),
         "simulation.Rollout": (

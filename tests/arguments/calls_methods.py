@@ -21,6 +21,7 @@ CLASSES = (
     "Trajectory",
     "Simulation",
     "simulation.Rollout",
+    "simulation.DifferentiableRollout",
     "compiler.Function",
     "MechanismBuilder",
     "simulation.Snapshot",
@@ -235,6 +236,7 @@ def runs(folder) -> dict:
     snapshot = simulation().save()
     saved = str(snapshot.save(folder / "snapshot.npz"))
     roll = kt.simulation.Rollout(m)
+    gradient = kt.simulation.DifferentiableRollout(m, integrator="rk4", threads=1)
     found = {
         "simulation.Rollout.__call__": (roll, whole_call(roll, q0=q, v0=v, tau=np.zeros((3, 2)), dt=1e-3)),
         "Trajectory.compare": (run.compare, dict(other=run, tolerance=1e-6, joints=None)),
@@ -259,6 +261,23 @@ def runs(folder) -> dict:
         "Simulation.trajectory": (simulation().trajectory, dict(end=None)),
         "simulation.Snapshot.load": (kt.simulation.Snapshot.load, dict(path=saved)),
         "simulation.Snapshot.save": (snapshot.save, dict(path=str(folder / "again.npz"))),
+        "simulation.DifferentiableRollout.__call__": (
+            gradient,
+            whole_call(gradient, q0=q, v0=v, tau=np.zeros((3, 2)), dt=1e-3),
+        ),
+        "simulation.DifferentiableRollout.pull_back": (
+            gradient.pull_back,
+            whole_call(
+                gradient.pull_back,
+                q0=q,
+                v0=v,
+                tau=np.zeros((3, 2)),
+                dt=1e-3,
+                q_cotangent=np.zeros((4, 2)),
+                v_cotangent=np.zeros((4, 2)),
+            ),
+        ),
+        "simulation.DifferentiableRollout.with_parameters": (gradient.with_parameters, dict(parameters=m)),
         "simulation.Rollout.by": (roll.by, dict(integrator="rk4")),
         "simulation.Rollout.with_parameters": (roll.with_parameters, dict(parameters=m)),
     }

@@ -31,6 +31,7 @@ APART = {
     "io.Isolation": "made by kt.load",
     "export.to_jax": "needs a package that tests may not have",
     "export.to_torch": "needs a package that tests may not have",
+    "simulation.rollout_to_": "needs a package that tests may not have",
 }
 MADE = {
     "deformables.CoupledRun",
@@ -42,6 +43,7 @@ MADE = {
     "compiler.Function",
     "MechanismBuilder",
     "Model",
+    "simulation.RolloutGradient",
     "simulation.Snapshot",
     "Trajectory",
     "identify.BaseParameters",

@@ -42,7 +42,7 @@ class ReversePass:
 
     def __init__(self, owner, q0, v0, tau, dt, steps, given: Mapping, reference=None) -> None:
         h = number("rollout gradient: dt", dt, A_TIME, above=0.0)
-        self.owner, self.h, self.roller = owner, h, owner.rollout.for_step(h)
+        self.owner, self.h, self.roller = owner, h, owner.rollout._for_step(h)
         self.model = self.roller._base
         self.begin = start_of_time(self.model, given["t0"])
         state = {name: x for name, x in (("q0", q0), ("v0", v0), ("x0", given["x0"])) if x is not None}
@@ -103,7 +103,7 @@ class ReversePass:
         if terminal is None:
             return np.zeros(self.batch), *(np.zeros((*self.batch, x.shape[-1])) for x in state)
         size, later = self._row, self.begin is not None
-        f = self.owner.function((terminal, size), partial(terminal_spec, terminal, size, later), self.roller)
+        f = self.owner._function((terminal, size), partial(terminal_spec, terminal, size, later), self.roller)
         given = [*state] + ([self._reference[..., -1, :]] if size else [])
         given = [np.broadcast_to(x, (*self.batch, x.shape[-1])) for x in given]
         if later:
@@ -172,9 +172,9 @@ class ReversePass:
         if owner.running is not None and self._cotangents is None:
             inputs = ("tau", *(x for x in present if x == "u"))
             running = running_objective(owner.running, inputs, self._row, self.begin is not None)
-        step = timed(roller.step_declaration(), self.model)
+        step = timed(roller._step_declaration(), self.model)
         request = AdjointOf(step, present, wrt, summed, owner.chosen, len(self.model.numbers()), running)
-        return owner.function(("adjoint", present, summed, running), partial(adjoint_step, request), roller)
+        return owner._function(("adjoint", present, summed, running), partial(adjoint_step, request), roller)
 
     def _states(self, start, a: int, b: int) -> list[np.ndarray]:
         """States at steps a to b, from that at a."""
@@ -225,7 +225,7 @@ class ReversePass:
     def _check(self, now: dict, step: int) -> None:
         if self.owner.checks and not all(np.isfinite(x).all() for x in now.values()):
             raise SimulationError(
-                f"rollout gradient: it is not finite at step {step} (t = {step * self.h:.6g} s) or later. The derivative "
+                f"rollout gradient: not finite at step {step} (t = {step * self.h:.6g} s) or later. The derivative "
                 "of an objective may be infinite, such as that of the root of 0; with checks=False the other rollouts "
                 "of a batch are given.",
                 step=step,

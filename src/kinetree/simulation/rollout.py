@@ -138,7 +138,7 @@ class Rollout:
             found = self._chosen.setdefault(integrator, found)
         return found
 
-    def for_step(self, h: float) -> Rollout:
+    def _for_step(self, h: float) -> Rollout:
         """The same rollouts by the method that "auto" stands for at a step [s]."""
         return self.by(self._stiffness.integrator(h)) if self.integrator == "auto" else self
 
@@ -170,7 +170,7 @@ class Rollout:
         every = (record or Record()).steps(h)
         if self.integrator == "auto":
             given = {"steps": steps, "f_ext": f_ext, "record": record, "t0": t0, "out": out, "dtype": dtype}
-            return self.for_step(h)(q0, v0, tau, dt, x0=x0, control=control, **given)
+            return self._for_step(h)(q0, v0, tau, dt, x0=x0, control=control, **given)
         begin = start_of_time(self._base, t0)
         state = {name: x for name, x in (("q0", q0), ("v0", v0), ("x0", x0)) if x is not None}
         given = {"tau": tau, "f_ext": f_ext, "control": control_over_time(self._base, control)}
@@ -318,7 +318,7 @@ class Rollout:
         f = self._functions.get(key := (present, spec and spec.name, passing))
         if f is None:
             model, checks = self._base.passing() if passing else self._base, self.checks and spec is None
-            spec = spec or self.step_declaration()
+            spec = spec or self._step_declaration()
             optional = tuple({"control": "u"}.get(name, name) for name in present)
             f = Function(spec, model, optional, {}, checks, self.threads)
             for parameters in self._parameters:
@@ -326,7 +326,7 @@ class Rollout:
             f = self._functions.setdefault(key, f)
         return f
 
-    def step_declaration(self) -> Spec:
+    def _step_declaration(self) -> Spec:
         """The declaration of the step, without the time."""
         step = self._method.algorithm
         spec = step if isinstance(step, Spec) else step_of(step, self._base)

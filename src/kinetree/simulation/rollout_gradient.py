@@ -191,11 +191,11 @@ class DifferentiableRollout:
         return self._result(call, call.gradient(call.cotangents_at_end))
 
     def _result(self, call: ReversePass, found: dict) -> RolloutGradient:
-        tangent = self.function(("tangent",), lambda: TANGENT_GRADIENT, call.roller)
+        tangent = self._function(("tangent",), lambda: TANGENT_GRADIENT, call.roller)
         found["q0"] = tangent(np.ascontiguousarray(np.broadcast_to(call.start[0], found["q0"].shape)), found["q0"])
         return RolloutGradient(**found)
 
-    def function(self, key: tuple, spec: Callable, roller: Rollout) -> Function:
+    def _function(self, key: tuple, spec: Callable, roller: Rollout) -> Function:
         """The compiled function of a declaration, for the model and the numbers of a rollout."""
 
         def made():
@@ -223,6 +223,9 @@ class DifferentiableRollout:
         return other
 
 
+@checked(
+    model=a_model, integrator=a_method, closure=a_closure, checks=a_truth_value, wrt=some_names, numbers=some_names
+)
 def rollout_gradient(
     model,
     q0,
@@ -286,8 +289,9 @@ def rollout_gradient(
     >>> bool(found.value < 1e-3)
     True
     """
+    wrt, numbers = ((x,) if isinstance(x, str) else tuple(x) for x in (wrt, numbers))
     key = (
-        "rollout_gradient", running, terminal, tuple(wrt), tuple(numbers), integrator,
+        "rollout_gradient", running, terminal, wrt, numbers, integrator,
         tuple(closure.items()) if isinstance(closure, Mapping) else closure, bool(checks), threads,
     )  # fmt: skip
     functions = model.functions if isinstance(model, Model) else {}
