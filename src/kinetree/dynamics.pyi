@@ -17,6 +17,11 @@ from kinetree.compiler.factorization import factorize as factorize
 __all__ = [
     "ArticulatedBody",
     "Factorization",
+    "actuator_forces",
+    "actuator_joint_forces",
+    "actuator_lengths",
+    "actuator_moments",
+    "actuator_velocities",
     "articulated_factorization",
     "articulated_inertia",
     "articulated_inverse_inertia",
@@ -51,6 +56,127 @@ __all__ = [
     "semi_implicit_acceleration",
     "stiffness_matrix",
 ]
+
+def actuator_forces(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Forces of the actuators along their lengths, positive where they lengthen.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    forces : (..., n_actuators) array
+        Of each actuator of ``model.actuator_names`` [N or N m].
+    """
+
+
+def actuator_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Joint forces of the actuators, within the ranges of the joints.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces of all actuators [N m or N].
+    """
+
+
+def actuator_lengths(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Lengths of the actuators: positions of joints, lengths of tendons and others, times the gear.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    lengths : (..., n_actuators) array
+        Of each actuator of ``model.actuator_names`` [m or rad, times its gear].
+    """
+
+
+def actuator_moments(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Moment arms of the actuators, with their gears.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    moments : (..., n_actuators, nv) array
+        Rows: joint forces by a unit of force of each actuator of ``model.actuator_names`` [m or 1].
+    """
+
+
+def actuator_velocities(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Velocities along which the forces of the actuators give power.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    velocities : (..., n_actuators) array
+        Of each actuator of ``model.actuator_names`` [m/s or rad/s, times its gear].
+    """
+
 class _articulated_factorization(NamedTuple):
     r: NDArray[Any]
     S: NDArray[Any]
@@ -168,7 +294,7 @@ def crba_restricted(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, f
 
 
 def damping_matrix(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, method: Literal["exact", "symmetric", "gauss_newton"] = "exact", out: Any | None = None) -> NDArray[Any]:
-    r"""Damping matrix of all joint forces and force elements.
+    r"""Damping matrix of all joint forces and force elements, actuators too.
 
     .. math:: D = -\partial f(q, v) / \partial v
 
@@ -195,7 +321,7 @@ def damping_matrix(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None
     Returns
     -------
     D : (..., nv, nv) array
-        ``-d passive_joint_forces(q, v) / dv`` [N m s/rad, N m s/m, N s/rad or N s/m].
+        ``-d f(q, v) / dv`` [N m s/rad, N m s/m, N s/rad or N s/m].
     """
 
 
@@ -863,6 +989,8 @@ def joint_wrenches(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext
 def passive_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
 
+    Not those of actuators, which `actuator_joint_forces` gives.
+
     Parameters
     ----------
     model : Model
@@ -952,7 +1080,7 @@ def semi_implicit_acceleration(model: Model, q: ArrayLike, v: ArrayLike, tau: Ar
 
 
 def stiffness_matrix(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, method: Literal["exact", "symmetric", "gauss_newton"] = "exact", out: Any | None = None) -> NDArray[Any]:
-    r"""Stiffness matrix of all joint forces and force elements, along the velocity coordinates.
+    r"""Stiffness matrix of all joint forces and force elements, actuators too, along the velocity coordinates.
 
     .. math:: K = -\partial f(q, v) / \partial q
 
@@ -979,6 +1107,5 @@ def stiffness_matrix(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | No
     Returns
     -------
     K : (..., nv, nv) array
-        Column k is ``-d/ds passive_joint_forces(integrate(q, s e_k), v)`` at s = 0 [N m/rad, N m/m, N/rad or
-        N/m].
+        Column k is ``-d/ds f(integrate(q, s e_k), v)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].
     """

@@ -86,7 +86,7 @@ _OF_MODELS = {
     "model.nf": "nframes num_frames nsite",
     "model.nq": "nqpos num_positions q_size dim_q",
     "model.nv": "nqvel num_velocities dof_count qdot_size ndof n_dof dof dim_v",
-    "model.actuators": "actuator_names num_actuators",
+    "model.actuator_names": "num_actuators",
     "model.body_names, model.joint_names": "names link_names links bodies",
     "model.neutral()": "qpos0 home zero_configuration GetDefaultPositions q0 key_qpos",
     "model.random_q(rng)": "random_configuration randomConfiguration random",

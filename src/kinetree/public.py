@@ -137,6 +137,7 @@ ALGORITHMS = {
         "tracking_error"
     ),
     "kinetree.dynamics": (
+        "actuator_forces actuator_joint_forces actuator_lengths actuator_moments actuator_velocities "
         "articulated_factorization articulated_solve coriolis_forces crba_restricted damping_matrix "
         "divide_and_conquer elastic_energy external_forces force_state_rates forward_dynamics_clusters "
         "forward_dynamics_crba forward_dynamics_dense forward_dynamics_derivatives "

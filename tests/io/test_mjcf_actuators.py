@@ -1,4 +1,4 @@
-"""Every kind of actuator that MuJoCo has: what exerts a force without a control is named, the rest is accepted.
+"""Every kind of actuator that MuJoCo has: computed, or named where it exerts a force without a control.
 
 MuJoCo is the judge: at random states, with controls and activations of zero, and over some steps, in which an
 activation may leave zero by itself.
@@ -198,6 +198,10 @@ SHORTCUTS = {
         "plugin 'mujoco.pid'",
     ),
 }
+NOT_COMPUTED = {  # by how elements begin, and the part of their law
+    '<motor joint="hinge" delay': "delay of the control", "<adhesion": "adhesion", "<dcmotor": "DC motor",
+    "<pid": "PID controller", "<plugin": "plugin 'mujoco.pid'",
+}  # fmt: skip
 EXTENSION = '<extension><plugin plugin="mujoco.pid"/></extension>'
 
 
@@ -216,20 +220,24 @@ def test_the_list_has_every_element_of_mujocos_schema():
 
 
 @pytest.mark.parametrize("text", SHORTCUTS)
-def test_an_element_is_unsupported_exactly_where_it_exerts_a_force_without_a_control(text):
-    """Named by its law in Model.unsupported and in the report, or accepted as driven by tau or a controller."""
+def test_an_element_is_computed_or_unsupported_where_it_exerts_a_force_without_a_control(text):
+    """Its control is an input of the model, or it is named in Model.unsupported and in the report."""
     source, forces = robot(text, option=EXTENSION, slide='range="-1 1"'), SHORTCUTS[text]
     assert exerted(source, steps=3).tolist() == [bool(forces)]
     model = load_mjcf(source)
     (actuator,) = model.actuators
-    assert actuator.forces == forces
-    assert model.unsupported == ((str(actuator),) if forces else ())
-    report = str(model.report)
-    if forces:
-        assert f"exerts forces that are not computed ({forces[0]})" in report and forces[0] in str(actuator)
+    assert actuator.forces == forces and forces[:1] == tuple(x for x in forces[:1] if x in str(actuator))
+    missing = next((reason for start, reason in NOT_COMPUTED.items() if text.startswith(start)), "")
+    assert actuator.not_computed == missing
+    assert model.unsupported == ((str(actuator),) if forces and missing else ())
+    assert model.nu == model.n_actuators == (not missing)
+    report, noun = str(model.report), "motor" if actuator.is_motor else "actuator"
+    if not missing:
+        assert f"1 {noun}, whose control is an input of the dynamics by name: 'actuator_0'" in report
+    elif forces:
+        assert f"1 actuator exerts forces that are not computed ({missing})" in report
     else:
-        noun = "motor" if actuator.is_motor else "actuator"
-        assert f"1 {noun} exerts nothing without a control: kept as data, driven by tau or a controller" in report
+        assert f"1 {noun} not computed ({missing}), which exerts nothing without a control: kept as data" in report
 
 
 @pytest.mark.parametrize("target", ['joint="ball"', 'site="t" refsite="w"'])
@@ -295,7 +303,7 @@ def test_what_is_switched_off_exerts_nothing(text, option):
 def test_another_group_is_not_switched_off():
     """Only those groups that the option names."""
     model = load_mjcf(robot('<position joint="hinge" group="3"/>', option='<option actuatorgroupdisable="1 2"/>'))
-    assert model.actuators[0].active and len(model.unsupported) == 1
+    assert model.actuators[0].active and model.n_actuators == 1
 
 
 def test_a_force_range_of_a_joint_without_zero_is_refused():
@@ -324,34 +332,37 @@ def test_gravity_compensation_by_actuators_is_refused_like_that_of_bodies(joint)
 
 # What the user meets -------------------------------------------------------------------------------------------------
 
-KNEE = """<mujoco><worldbody><body name="shin"><joint name="knee" axis="0 1 0"/>
+KNEE = """<mujoco><extension><plugin plugin="mujoco.pid"/></extension>
+<worldbody><body name="shin"><joint name="knee" axis="0 1 0"/>
 <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" contype="0" conaffinity="0"/></body></worldbody>
-<actuator><position name="servo" joint="knee" kp="200"/><motor name="drive" joint="knee"/></actuator></mujoco>"""
+<actuator><plugin name="servo" joint="knee" plugin="mujoco.pid"><config key="kp" value="200"/></plugin>
+<motor name="drive" joint="knee"/></actuator></mujoco>"""
 
 
-def test_a_servo_is_never_left_out_in_silence():
-    """Bent by 0.3 rad, the knee accelerates as the servo pulls it in MuJoCo; here that is refused, not half of it."""
+def test_a_law_is_never_left_out_in_silence():
+    """Bent by 0.3 rad, the knee accelerates as the plugin pulls it in MuJoCo; here that is refused, not half of it."""
     model, mj = load_mjcf(KNEE), mujoco.MjModel.from_xml_string(KNEE)
     data = mujoco.MjData(mj)
     data.qpos[0] = 0.3
     mujoco.mj_forward(mj, data)
     q, zero = [0.3], [0.0]
     tree = model.without_unsupported()
+    named = r"'servo' \(joint 'knee': plugin 'mujoco.pid'\).*without_unsupported"
     with kt.interpreted():
-        with pytest.raises(UnsupportedError, match=r"'servo' \(joint 'knee': position servo\).*without_unsupported"):
+        with pytest.raises(UnsupportedError, match=named):
             kt.forward_dynamics(model, q, zero, zero)
         alone = kt.forward_dynamics(tree, q, zero, zero)
         driven = kt.forward_dynamics(tree, q, zero, [-200.0 * 0.3])
     assert abs(data.qacc[0] - alone[0]) > 1e3
-    np.testing.assert_allclose(driven, data.qacc, rtol=1e-12)  # tau is how the servo is said today
-    assert [a.name for a in tree.actuators] == ["drive"]
+    np.testing.assert_allclose(driven, data.qacc, rtol=1e-12)
+    assert tree.input_names == ("drive",)
 
 
 def test_kinds_are_left_out_one_by_one():
     """without_unsupported("actuators") keeps the loops."""
     text = KNEE.replace("</mujoco>", '<equality><connect name="pin" body1="shin" anchor="0 0 0"/></equality></mujoco>')
     model = load_mjcf(text)
-    assert model.unsupported == ("actuator 'servo' (joint 'knee': position servo)",)
+    assert model.unsupported == ("actuator 'servo' (joint 'knee': plugin 'mujoco.pid')",)
     left = model.without_unsupported("actuators")
     assert left.unsupported == () and left.loops and left.nc == 3
     bare = model.without_unsupported("loops")
@@ -364,7 +375,7 @@ def test_lint_names_what_the_dynamics_do_not_compute():
     """With its line, as an info: the file is sound."""
     result = kt.lint(KNEE)
     (found,) = result.of("not-computed")
-    assert found.level == "info" and found.line == 3 and "position servo" in found.message and "servo" in found.message
+    assert found.level == "info" and found.line == 4 and "mujoco.pid" in found.message and "servo" in found.message
     assert not result.errors and not result.warnings
 
 
@@ -372,7 +383,7 @@ def test_verify_says_what_it_did_not_verify():
     """In its text and its data."""
     result = kt.verify(load_mjcf(KNEE), states=1, fast=True)
     assert "not computed yet, so not verified: actuator 'servo'" in str(result)
-    assert result.as_data()["unsupported"] == ("actuator 'servo' (joint 'knee': position servo)",)
+    assert result.as_data()["unsupported"] == ("actuator 'servo' (joint 'knee': plugin 'mujoco.pid')",)
     assert "not verified" not in str(kt.verify(load_mjcf(KNEE).without_unsupported(), states=1, fast=True))
 
 
@@ -385,11 +396,11 @@ def test_the_command_line_names_servos_and_how_to_go_on(tmp_path):
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])
         return result.exit_code, " ".join(result.output.split())
 
-    servo = "actuator 'servo' (joint 'knee': position servo)"
+    servo = "actuator 'servo' (joint 'knee': plugin 'mujoco.pid')"
     code, text = run("info", path)
     assert code == 0 and f"1 not computed yet, so that forward_dynamics and simulate refuse the model: {servo}" in text
     assert "2 actuators, of which 1 motor: servo, drive" in text
-    assert "position servo" in run("lint", path)[1]
+    assert "mujoco.pid" in run("lint", path)[1]
     code, text = run("verify", path, "--fast", "--states", "1")
     assert code == 0 and f"not computed yet, so not verified: {servo}" in text
     for command in (("simulate", path, "--duration", "0.01"),

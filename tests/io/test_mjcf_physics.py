@@ -220,8 +220,12 @@ FEATURES = {
     "actuator damping: higher order": (
         {"actuator": '<motor joint="hinge" damping=".4 .2"/>'}, refused("has damping of higher order"),
     ),
-    "actuator ctrlrange": ({"actuator": '<motor joint="hinge" ctrlrange="1 2"/>'}, unsupported("control range 1 to")),
-    "actuator biasprm": ({"actuator": '<position joint="hinge" kp="200"/>'}, unsupported("position servo")),
+    "actuator ctrlrange": ({"actuator": '<motor joint="hinge" ctrlrange="1 2"/>'}, EQUAL),
+    "actuator biasprm": ({"actuator": '<position joint="hinge" kp="200"/>'}, EQUAL),
+    "actuator gaintype": (
+        {"actuator": '<general joint="hinge" gaintype="user" biastype="affine" biasprm="1 0 0"/>'},
+        unsupported("affine bias"),
+    ),
     # Keyframes.
     "key ctrl": (
         {"actuator": '<motor joint="hinge"/>', "tail": '<keyframe><key name="k" ctrl="1"/></keyframe>'}, EQUAL,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -448,7 +449,8 @@ def test_tendons_and_actuators():
     again, report = read(model)
     assert report == "nothing to report"
     assert again.tendons == model.tendons
-    assert again.actuators == model.actuators
+    computed = replace(again.actuators[0], acc0=0.0)  # by MuJoCo's compiler
+    assert again.actuators[0].acc0 > 0.0 and (computed, *again.actuators[1:]) == model.actuators
     assert_alike(again, model, frames_in_order=False)
 
 

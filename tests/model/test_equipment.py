@@ -23,7 +23,7 @@ DRIVEN = kt.joints.Prescribed(kt.joints.Prismatic(), kt.joints.Sinusoid(0.1, 2.0
 RAIL = kt.joints.Composite((kt.joints.Revolute(), DRIVEN))  # without an implicit form
 CORD = Tendon("cord", (JointTerm("elbow", 2.0),))
 MOTOR = Actuator("motor", "tendon", "cord")
-SERVO = Actuator("servo", "joint", "elbow", gain_parameters=(9.0,), bias="affine", bias_parameters=(0.0, -9.0))
+SERVO = Actuator("servo", "joint", "elbow", gain="user", bias="affine", bias_parameters=(0.0, -9.0))  # of a user's law
 UNSUPPORTED = [
     ({"loops": (LoopJoint("rail", RAIL, "lower", "world"),)}, "rail"), ({"tendons": (SPRING,)}, "spring"),
     ({"tendons": (WRAPPED,), "equalities": (Equality("length", "tendon", "wrapped", None, (1.0,)),)}, "length"),
@@ -74,7 +74,7 @@ def test_loops_and_equalities_are_constraints_until_they_are_left_out():
 
 
 @pytest.mark.parametrize("integrator", [*FIXED_STEP, "adaptive", "exact friction"])
-def test_every_integrator_refuses_an_actuator_that_exerts_a_force_without_a_control(integrator):
+def test_every_integrator_refuses_an_actuator_whose_law_is_not_computed(integrator):
     """Simulations and rollouts, before anything is compiled for them."""
     model = equipped(actuators=(SERVO,))
     sticking = integrator == "exact friction"

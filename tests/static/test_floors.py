@@ -24,6 +24,7 @@ FLOORS = (
     "state_kinematics",
     "tendons",
     "muscles",
+    "actuators",
     "forces",
     "constraints",
     "model",

@@ -26,13 +26,14 @@ from kinetree.algorithms.forward_dynamics_reduced import (
 from kinetree.algorithms.loop_inverse_dynamics import shared_with_loops
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
 from kinetree.algorithms.matrices import minus, plus
-from kinetree.algorithms.passive import passive_joint_forces, passive_terms
+from kinetree.algorithms.passive import law_forces, passive_terms
 from kinetree.algorithms.projection import with_followers, with_given_motions
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.singular_positions import passing_solver
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
 from kinetree.model.constrained import LOOP_REPAIR
+from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 
 COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
@@ -61,9 +62,9 @@ def inverse_dynamics(
     Notes
     -----
     Source: Featherstone (2008), table 5.1 for the tree, eq. 3.20 for the couplings, section 8.12 for loops;
-    `passive_joint_forces` for the joints. Loops share the load in many ways where all joints have motors: of all such
-    forces these have the least ``sum(weights * tau**2)``, weights by default 1. `kinetree.closed_loops.torque_family`
-    gives the others.
+    `passive_joint_forces` for the joints, `actuator_joint_forces` for actuators under the inputs u, zero by default.
+    Loops share the load in many ways where all joints have motors: of all such forces these have the least
+    ``sum(weights * tau**2)``, weights by default 1. `kinetree.closed_loops.torque_family` gives the others.
     Identity: ``forward_dynamics(q, v, inverse_dynamics(q, v, a)) = a`` for accelerations that respect the couplings
     and loops.
 
@@ -75,7 +76,7 @@ def inverse_dynamics(
     kin = Kinematics(model, q, v)
     found, wide = given_row_forces(model, kin, a), given_wide_forces(model, kin, a)
     tau = method(model, q, v, a, f_ext)
-    needed = without_rows(model, kin, minus(tau, passive_joint_forces(model, q, v, x, u)), found, wide)
+    needed = without_rows(model, kin, minus(tau, law_forces(model, q, v, x, u)), found, wide)
     tau, in_loops = at_masters(model, needed), {}
     if remaining_rows(model) or actuated is not None:
         tau, in_loops, needed = shared_with_loops(model, kin, needed, actuated, weights)
@@ -126,7 +127,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     aba, inverse_dynamics
     """
     refuse_unsupported(model, "aba", computed=computed_constraints(model))
-    passive = passive_joint_forces(model, q, v, x, u)
+    passive = law_forces(model, q, v, x, u)
     force = plus(tau, passive)
     if method is None or (model.constraints and method is forward_dynamics_crba):
         given = model, q, v, force, f_ext, model.armature
@@ -188,6 +189,8 @@ def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
     if model.laws:
         added, of_elements = implicit_terms(model, q, v, dt, x, u)
         force = plus(force, of_elements)
+        if all(is_zero(x) for k, row in enumerate(added) for m, x in enumerate(row) if m != k):  # laws of joints alone
+            diagonal, added = [d + row[k] for k, (d, row) in enumerate(zip(diagonal, added, strict=True))], None
     return force, f_ext, diagonal, added
 
 

@@ -23,7 +23,7 @@ from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inerti
 from kinetree.algorithms.joint_sets import READ, forward_joints
 from kinetree.algorithms.loop_inverse_dynamics import SharedLoads
 from kinetree.algorithms.matrices import minus, plus
-from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.passive import law_forces
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import CouplingError
@@ -55,10 +55,11 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, x=None, u=None, *, forward,
 
     Notes
     -----
-    Source: Featherstone (2008), section 9.2 for the tree, eq. 9.3 and 3.20 with couplings; `passive_joint_forces` for
-    the joints. Prescribed motion: a robot whose legs follow a gait, a base on a shaking table, joints under control so
-    stiff that integrating it would need small steps. The method is that of `hybrid_aba`, which needs the fewest
-    operations of the three, short chains of joints in general directions excepted. Of coupled joints the master's
+    Source: Featherstone (2008), section 9.2 for the tree, eq. 9.3 and 3.20 with couplings; `passive_joint_forces` and
+    `actuator_joint_forces` for the joints. Prescribed motion: a robot whose legs follow a gait, a base on a shaking
+    table, joints under control so stiff that integrating it would need small steps. The method is that of `hybrid_aba`,
+    which needs the fewest operations of the three, short chains of joints in general directions excepted. Of coupled
+    joints the master's
     acceleration is read. The forces of loops are unique where each has as many joints in ``forward`` as it has
     independent rows: inverse dynamics of a closed mechanism names its unactuated joints. Where there are fewer, the
     given accelerations have to keep loops closed, and of all forces of the other joints those of least norm are given.
@@ -81,7 +82,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, x=None, u=None, *, forward,
     """
     refuse_unsupported(model, "hybrid_aba", computed=computed_constraints(model))
     fd = forward_joints(model, forward)
-    passive = passive_joint_forces(model, q, v, x, u)
+    passive = law_forces(model, q, v, x, u)
     if model.constraints:
         found = _constrained(model, q, v, tau, a, f_ext, fd, passive)
         return found if multipliers else found[:2]

@@ -28,7 +28,7 @@ from kinetree.algorithms.couplings import expanded, weighted
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.domain import CLOSED_LOOPS
 from kinetree.algorithms.matrices import dot, identity, minus, mirrored, plus, product, transposed
-from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.passive import law_forces
 from kinetree.algorithms.row_elimination import vanishes
 from kinetree.algorithms.sparse import solve_lower, solve_ltdl
 from kinetree.algorithms.spec import algorithm
@@ -98,7 +98,7 @@ def forward_dynamics_derivatives(model, q, v, tau, f_ext=None, x=None, u=None):
         )
     if not model.constraints:
         return *_of_a_tree(model, q, v, tau, f_ext, x, u), [], [], []
-    force = plus(tau, passive_joint_forces(model, q, v, x, u))
+    force = plus(tau, law_forces(model, q, v, x, u))
     a, lam = constrained_accelerations(
         model, q, v, force, f_ext, model.armature, multipliers=True, solver=ConstrainedSystem
     )
@@ -117,7 +117,7 @@ def forward_dynamics_derivatives(model, q, v, tau, f_ext=None, x=None, u=None):
 
 def _of_a_tree(model, q, v, tau, f_ext, x, u):
     """da_dq, da_dv and da_dtau without constraints: passive forces act as actuators do."""
-    passive = passive_joint_forces(model, q, v, x, u)
+    passive = law_forces(model, q, v, x, u)
     dq, dv, inverse = aba_derivatives(model, q, v, plus(tau, passive), f_ext)
     by_q, by_v = slopes(model, q, v, [0.0] * model.nv, [], x, u)[0]
     return plus(dq, product(inverse, by_q)), plus(dv, product(inverse, by_v)), inverse
@@ -202,7 +202,7 @@ def slopes(model, q, v, a, lam, x=None, u=None):
         a, lam = given[:nv], given[nv : nv + len(rows)]
         inside = given[nv + len(rows) :]
         at = None if x is None else inside[:nx], None if u is None else inside[nx:]
-        force = list(passive_joint_forces(inner, q, v, *at))
+        force = list(law_forces(inner, q, v, *at))
         _, entries, k = equality_rows(inner, Kinematics(inner, q, v), {})
         for row, x_n in zip(entries, lam, strict=True):
             for j, y in row.items():

@@ -10,6 +10,7 @@ from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from kinetree.algorithms.force_ranges import range_shares, within_ranges
 from kinetree.algorithms.force_terms import transposed_product
 from kinetree.algorithms.leaves import OF_JOINTS, POSITIONS, Leaves, paired, scalars
 from kinetree.algorithms.matrices import plus
@@ -17,7 +18,7 @@ from kinetree.algorithms.spec import algorithm
 from kinetree.algorithms.state_slopes import state_slopes
 from kinetree.errors import ModelError
 from kinetree.spatial import Vector3
-from kinetree.spatial.scalar import is_zero, maximum
+from kinetree.spatial.scalar import is_zero, maximum, where
 from kinetree.state_kinematics import Kinematics
 from kinetree.trace.differentiate import adjoints, tangents
 from kinetree.trace.evaluate import evaluate
@@ -42,12 +43,15 @@ class Law:
         of int), H is symmetric, its rows mappings. Forces of lengths are ``-rows^T tensions``, else tensions are zero.
     apart : list of (Leaf, list of int)
         Forces that are not those of lengths.
+    actuates : bool
+        Whether it is the law of an actuator.
     rates, rate_slopes : list of int, list of dict of int to int
         Rates of the internal states, and their derivatives by number of the state.
     """
 
     leaves: Leaves
     energy: int
+    actuates: bool = False
     conservative: list = field(default_factory=list)
     other: list = field(default_factory=list)
     slopes: list = field(default_factory=list)
@@ -74,7 +78,7 @@ def differentiated(element, x, u) -> Law:
     law = element.with_numbers(symbols[: len(numbers)])
     now = _by_name(element, symbols[len(numbers) :]) if x or u else ()
     leaves = Leaves(graph, element, given)
-    found = Law(leaves, graph.ZERO)
+    found = Law(leaves, graph.ZERO, element.actuates)
     if element.defines("energy"):
         energy = _expr(graph, law.energy(leaves))
         _refuse_velocities(element, "energy", "dissipation(kin)", leaves.found)
@@ -276,21 +280,36 @@ def laws(model, x=None, u=None) -> list[Law]:
     return [differentiated(*each) for each in model.with_internal(x, u) if not each[0].commanded]
 
 
-def element_forces(model, q, v, x=None, u=None) -> list:
-    """The joint forces of all elements together [N m or N]."""
-    return _joint_forces(model, Kinematics(model, q, v), laws(model, x, u))
+def element_forces(model, q, v, x=None, u=None, actuators: bool | None = None) -> list:
+    """The joint forces of all elements together, of actuators alone, or of all others [N m or N]."""
+    kin, found = Kinematics(model, q, v), laws(model, x, u)
+    if actuators is None and not model._force_ranges:
+        return law_joint_forces(model, kin, found)
+    tau = [0.0] * model.nv
+    if actuators is not True:
+        tau = law_joint_forces(model, kin, [law for law in found if not law.actuates])
+    if actuators is not False:
+        tau = plus(tau, within_ranges(model, law_joint_forces(model, kin, [law for law in found if law.actuates])))
+    return tau
 
 
 def forces_by_element(model, q, v, x=None, u=None) -> list[list]:
     """Of every element its joint forces [N m or N]."""
-    kin = Kinematics(model, q, v)
-    return [_joint_forces(model, kin, [law]) for law in laws(model, x, u)]
+    return _by_element(model, q, v, x, u, stored=True)
 
 
 def dissipative_forces(model, q, v, x=None, u=None) -> list[list]:
     """Of every element the joint forces that no stored energy explains [N m or N]."""
-    kin = Kinematics(model, q, v)
-    return [_joint_forces(model, kin, [law], stored=False) for law in laws(model, x, u)]
+    return _by_element(model, q, v, x, u, stored=False)
+
+
+def _by_element(model, q, v, x, u, stored: bool) -> list[list]:
+    kin, found = Kinematics(model, q, v), laws(model, x, u)
+    forces = [law_joint_forces(model, kin, [law], stored) for law in found]
+    for k, part in range_shares(model, [f for f, law in zip(forces, found, strict=True) if law.actuates]).items():
+        for f, law in zip(forces, found, strict=True):
+            f[k] = f[k] * part if law.actuates else f[k]
+    return forces
 
 
 @algorithm(
@@ -344,7 +363,8 @@ def implicit_state_changes(model, q, v, x, u, dt, known=None) -> list:
     return found
 
 
-def _joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:
+def law_joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:
+    """The joint forces of laws together [N m or N]."""
     forces = [(law.leaves, [*(law.conservative if stored else ()), *law.other]) for law in laws]
     return _pushed(model, kin, forces)
 
@@ -369,32 +389,56 @@ def gauss_newton_slopes(model, q, v, x=None, u=None, of=None):
     default those of all elements.
     """
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    kin = Kinematics(model, q, v)
-    for law in laws(model, x, u) if of is None else of:
+    kin, of = Kinematics(model, q, v), laws(model, x, u) if of is None else of
+    actuators = [law for law in of if law.actuates] if model._force_ranges else ()
+    free = _unbounded(model, law_joint_forces(model, kin, actuators)) if actuators else ()
+    for law in of:
         for J, *slopes, _ in _slopes(law, kin):
             for hessian, into in zip(slopes, (K, D), strict=True):
-                _add_congruence(J, hessian, into)
+                _add_congruence(_along_free(J, free) if law.actuates else J, hessian, into)
     return K, D
 
 
 def implicit_terms(model, q, v, dt, x=None, u=None):
     """``dt D + dt^2 K`` with the slopes of `gauss_newton_slopes`, and the forces of all elements less ``dt K v``."""
-    added, total = [[0.0] * model.nv for _ in range(model.nv)], [0.0] * model.nv
-    kin, apart = Kinematics(model, q, v), []
-    for law in laws(model, x, u):
+    added, kin, found = [[0.0] * model.nv for _ in range(model.nv)], Kinematics(model, q, v), laws(model, x, u)
+    if not model._force_ranges:
+        return added, _implicit_forces(kin, found, dt, added)
+    actuators = [law for law in found if law.actuates]
+    total = law_joint_forces(model, kin, actuators)
+    bounded = _implicit_forces(kin, actuators, dt, added, _unbounded(model, total))
+    bounded = plus(bounded, minus(within_ranges(model, total), total))
+    return added, plus(bounded, _implicit_forces(kin, [law for law in found if not law.actuates], dt, added))
+
+
+def _implicit_forces(kin: Kinematics, of, dt, added, free=()) -> list:
+    """The forces of laws less ``dt K v``; adds ``dt D + dt^2 K``. ``free`` as `_unbounded` gives it."""
+    model, v, apart, total = kin.model, kin.v, [], [0.0] * kin.model.nv
+    for law in of:
         apart.append((law.leaves, law.apart))
         for J, stiffness, damping, tensions in _slopes(law, kin):
             hessian = [
                 {n: dt * (d.get(n, 0.0) + dt * k.get(n, 0.0)) for n in {**k, **d}}
                 for k, d in zip(stiffness, damping, strict=True)
             ]
-            _add_congruence(J, hessian, added)
-            rates = [sum((x * v[k] for k, x in row.items()), start=0.0) for row in J]
-            for row, weights, tension in zip(J, stiffness, tensions, strict=True):
+            moving = _along_free(J, free)
+            _add_congruence(moving, hessian, added)
+            rates = [sum((x * v[k] for k, x in row.items()), start=0.0) for row in moving]
+            for row, row_free, weights, tension in zip(J, moving, stiffness, tensions, strict=True):
                 ahead = sum((weight * rates[n] for n, weight in weights.items()), start=0.0)
                 for k, x in row.items():
-                    total[k] = total[k] - x * (tension + dt * ahead)
-    return added, plus(total, _pushed(model, kin, apart))
+                    total[k] = total[k] - x * tension - row_free[k] * (dt * ahead)
+    return plus(total, _pushed(model, kin, apart))
+
+
+def _unbounded(model, tau) -> dict[int, object]:
+    """By coordinates with a range of actuator forces 1, or 0 where the range bounds them, so that they are constant."""
+    return {k: where((tau[k] < low) | (tau[k] > high), 0.0, 1.0) for k, low, high in model._force_ranges}
+
+
+def _along_free(J, free) -> list[dict]:
+    """Rows without coordinates along which forces are constant."""
+    return [{k: x * free[k] if k in free else x for k, x in row.items()} for row in J] if free else J
 
 
 def _slopes(law: Law, kin: Kinematics):

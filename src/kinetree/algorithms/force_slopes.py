@@ -2,7 +2,8 @@ r"""Stiffness and damping matrices of all passive forces: their slopes along pos
 
 .. math:: K = -\frac{\partial f(q, v)}{\partial q}, \qquad D = -\frac{\partial f(q, v)}{\partial v}
 
-f are the joint forces of `passive_joint_forces`. The matrix of an implicit step of length h is ``M + h D + h^2 K``.
+f are the joint forces of `passive_joint_forces` and `actuator_joint_forces`. The matrix of an implicit step of length h
+is ``M + h D + h^2 K``.
 """
 
 from __future__ import annotations
@@ -81,13 +82,12 @@ _DAMPING = {"exact": exact_damping, "symmetric": symmetric_damping, "gauss_newto
     domains=(UNIT_QUATERNIONS, LIMITS),
     body_frames="laws",
     symbols={
-        "K": "Column k is ``-d/ds passive_joint_forces(integrate(q, s e_k), v)`` at s = 0 [N m/rad, N m/m, N/rad or "
-        "N/m].",
+        "K": "Column k is ``-d/ds f(integrate(q, s e_k), v)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].",
     },
     methods=_STIFFNESS,
 )
 def stiffness_matrix(model, q, v, x=None, u=None, *, method=exact_stiffness):
-    r"""Stiffness matrix of all joint forces and force elements, along the velocity coordinates.
+    r"""Stiffness matrix of all joint forces and force elements, actuators too, along the velocity coordinates.
 
     .. math:: K = -\partial f(q, v) / \partial q
 
@@ -123,12 +123,12 @@ def stiffness_matrix(model, q, v, x=None, u=None, *, method=exact_stiffness):
     domains=(UNIT_QUATERNIONS, LIMITS),
     body_frames="laws",
     symbols={
-        "D": "``-d passive_joint_forces(q, v) / dv`` [N m s/rad, N m s/m, N s/rad or N s/m].",
+        "D": "``-d f(q, v) / dv`` [N m s/rad, N m s/m, N s/rad or N s/m].",
     },
     methods=_DAMPING,
 )
 def damping_matrix(model, q, v, x=None, u=None, *, method=exact_damping):
-    r"""Damping matrix of all joint forces and force elements.
+    r"""Damping matrix of all joint forces and force elements, actuators too.
 
     .. math:: D = -\partial f(q, v) / \partial v
 

@@ -3,6 +3,9 @@
 _DEFINED = {
     "algorithms.aba": "aba",
     "algorithms.aba_derivatives": "aba_derivatives",
+    "algorithms.actuators": (
+        "actuator_forces actuator_joint_forces actuator_lengths actuator_moments actuator_velocities"
+    ),
     "algorithms.articulated_factorization": "articulated_factorization articulated_solve",
     "algorithms.centroidal": (
         "center_of_mass center_of_mass_jacobian center_of_mass_velocity centroidal_momentum "

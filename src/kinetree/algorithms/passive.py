@@ -52,12 +52,20 @@ def passive_terms(model, q, v, x=None, u=None, elements=True):
     Returns
     -------
     elastic : list
-        Conservative forces of the joints at q, and with ``elements`` all forces of other elements [N m or N].
+        Conservative forces of the joints at q, and with ``elements`` all forces of other elements, actuators too [N m
+        or N].
     damping : list
         ``d`` with the dissipative force ``-d v``.
     stiffness : list
         ``k`` with ``d elastic / dt = -k v``.
     """
+    elastic, damping, stiffness = _terms_of_joints(model, q, v)
+    if model.laws and elements:
+        elastic = plus(elastic, element_forces(model, q, v, x, u))
+    return elastic, damping, stiffness
+
+
+def _terms_of_joints(model, q, v):
     elastic, damping, stiffness = ([0.0] * model.nv for _ in range(3))
     for coordinates, force, at in joint_forces(model, q, v):
         parts = zip(coordinates, force.elastic(at), force.dissipative(at), force.stiffness_diagonal(at), strict=True)
@@ -65,8 +73,6 @@ def passive_terms(model, q, v, x=None, u=None, elements=True):
             elastic[k] = elastic[k] + f
             damping[k] = damping[k] + d
             stiffness[k] = stiffness[k] + slope
-    if model.laws and elements:
-        elastic = plus(elastic, element_forces(model, q, v, x, u))
     return elastic, damping, stiffness
 
 
@@ -83,6 +89,8 @@ def passive_terms(model, q, v, x=None, u=None, elements=True):
 def passive_joint_forces(model, q, v, x=None, u=None):
     """Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
 
+    Not those of actuators, which `actuator_joint_forces` gives.
+
     Notes
     -----
     Source: ``-k (q - q_ref) - d v - tau_c v / max(|v|, v_s)`` with v_s = 1e-3 rad/s or m/s, and ``-k_l e - d_l v``
@@ -90,5 +98,16 @@ def passive_joint_forces(model, q, v, x=None, u=None):
     instead of sticking. These are the forces of the joints alone: those that `Model.unsupported` names are not among
     them.
     """
-    elastic, damping, _ = passive_terms(model, q, v, x, u)
+    found = _forces_of_joints(model, q, v)
+    return plus(found, element_forces(model, q, v, x, u, actuators=False)) if model.laws else found
+
+
+def law_forces(model, q, v, x=None, u=None) -> list:
+    """The joint forces of all force elements, actuators too [N m or N]."""
+    found = _forces_of_joints(model, q, v)
+    return plus(found, element_forces(model, q, v, x, u)) if model.laws else found
+
+
+def _forces_of_joints(model, q, v) -> list:
+    elastic, damping, _ = _terms_of_joints(model, q, v)
     return [elastic[k] - damping[k] * v[k] for k in range(model.nv)]

@@ -68,6 +68,8 @@ class ForceElement:
     passive : bool
         Whether it never gives more energy than it has stored: the power of all other forces is not positive at any
         state. `kinetree.verify` checks it.
+    actuates : bool
+        Whether it is an actuator: the sum of all their forces on a joint may have a range.
     commanded : bool
         Whether it delivers a joint force that is commanded from outside, as motors do, instead of a law of positions
         and velocities: then simulations and rollouts apply it, and algorithms are given the delivered force.
@@ -133,6 +135,7 @@ class ForceElement:
     stiff_at_rest: bool = False
     beyond_limits: bool = False
     passive: bool = False
+    actuates: bool = False
     commanded: bool = False
 
     def __init_subclass__(cls, **options) -> None:
@@ -204,6 +207,16 @@ class ForceElement:
         paths = {what: (ViaPoint(frames.pop(), tuple(rng.normal(size=3))), ViaPoint(frames.pop()))
                  for what in cls.path_fields if what in own}  # fmt: skip
         return cls(**values | names | paths)
+
+    @property
+    def state_labels(self) -> tuple[str, ...]:
+        """Names of the internal states in a model."""
+        return tuple(f"{self.name}.{state}" for state in self.states)
+
+    @property
+    def input_labels(self) -> tuple[str, ...]:
+        """Names of the inputs in a model."""
+        return tuple(f"{self.name}.{name}" for name in self.inputs)
 
     @property
     def joints(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from kinetree.algorithms.force_elements import exact_slopes, implicit_state_chan
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.matrices import dot
 from kinetree.algorithms.passive import joint_forces as elements
-from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.passive import law_forces
 from kinetree.algorithms.projection import has_loops, with_given_motions
 from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.shared_results import joint_forces
@@ -92,7 +92,7 @@ def residual(model, q, v, a, tau, f_ext=None, x=None, u=None):
     """``ID(q, v, a) - tau`` with the joints' passive forces, couplings aside."""
     arrays = {"q": q, "v": v, "a": a} | ({} if f_ext is None else {"f_ext": f_ext})
     forces = joint_forces(model, arrays, ())  # whose passes the derivatives share
-    passive = passive_joint_forces(model, q, v, x, u)
+    passive = law_forces(model, q, v, x, u)
     return [f - p - t for f, p, t in zip(forces, passive, tau, strict=True)]
 
 

@@ -24,7 +24,7 @@ from kinetree.algorithms.crba import crba
 from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, rnea_derivatives, summed
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.matrices import transposed
-from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.passive import law_forces
 from kinetree.algorithms.projection import has_loops, position_errors
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
@@ -208,7 +208,7 @@ def variational_residual(model, q, u, p, tau, h, f_ext=None, x=None, inputs=None
     """Half the sum of the discrete Euler-Lagrange equations, zero at the u of the step that begins with momenta p."""
     middle = Middle(model, q, u, h)
     m, slope = legendre(model, middle.position, u, f_ext)
-    passive = passive_joint_forces(model, middle.position, u, x, inputs)
+    passive = law_forces(model, middle.position, u, x, inputs)
     turned, start = middle.backward(m), middle.forward(middle.from_start(p))
     return [turned[k] - 0.5 * (p[k] + start[k] + h * (slope[k] + passive[k] + tau[k])) for k in range(model.nv)]
 

@@ -82,7 +82,7 @@ class UnsupportedFeatures:
 
     def add_parts(self) -> None:
         """The parts of the model that no format has."""
-        for kind, parts in (("geared rotors", self.model.rotors), ("force elements", self.model.elements)):
+        for kind, parts in (("geared rotors", self.model.rotors), ("force elements", self.model.own_elements)):
             for part in parts:
                 self.add(kind, repr(part.name))
 

@@ -227,7 +227,7 @@ class ModelBuilder(Builder):
             if frame.name != model.body_names[frame.body] or not frame.is_identity:
                 builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
         builder._constraints = list(model.own_constraints)
-        builder._forces = list(model.elements)
+        builder._forces = list(model.own_elements)
         builder._gears = [
             (model.joint_name(rotor.joint), model.body_names[rotor.body], rotor) for rotor in model.rotors
         ]

@@ -1,4 +1,4 @@
-"""Data of a model beside its tree: loop joints, equalities, tendons, actuators and keyframes.
+"""Data of a model beside its tree: loop joints, equalities, tendons, actuators, their ranges, and keyframes.
 
 All of it refers to frames, bodies, joints and tendons by name, so it survives any renumbering of the tree. Items
 whose forces the dynamics do not compute yet are *unsupported*: `Equipment.unsupported` names them, and the complete
@@ -17,6 +17,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from kinetree.actuators.dynamics import DYNAMICS
+from kinetree.actuators.gains import BIASES, GAINS
 from kinetree.arguments import names
 from kinetree.constraints.loop_joint import LoopJoint, Softness
 from kinetree.errors import ModelError, ShapeError, unknown_name
@@ -37,7 +39,7 @@ _PEAK, _SCALE, _PASSIVE = 2, 3, 7  # of a muscle's parameters: peak force (or -1
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
-    """The map from a control to a force, and the target of that force. Data only: the dynamics take joint forces.
+    """The map from a control to a force, and the target of that force; a model makes a force element of it.
 
     Parameters
     ----------
@@ -63,6 +65,12 @@ class Actuator:
         Frame relative to which a "site" transmission acts, or the slider's frame of a "slider_crank".
     crank_length : float
         [m].
+    acc0 : float
+        Acceleration by a unit of force [1/kg], which scales muscles whose peak force is negative.
+    early : float
+        The force is that of the activation after this time, a step of MuJoCo [s].
+    delay : float
+        Of the control [s].
     plugin : str
         Name of the plugin whose law it follows instead; empty if it follows the laws above.
     active : bool
@@ -85,11 +93,16 @@ class Actuator:
     length_range: tuple[float, float] = (0.0, 0.0)
     reference: str | None = None
     crank_length: float = 0.0
+    acc0: float = 0.0
+    early: float = 0.0
+    delay: float = 0.0
     plugin: str = ""
     active: bool = True
 
     def __post_init__(self) -> None:
         freeze(self)
+        for what in ("control_range", "force_range", "activation_range"):
+            check_range(f"actuator {self.name!r}: {what}", getattr(self, what))
         if self.transmission not in TRANSMISSIONS:
             raise ModelError(
                 f"actuator {self.name!r}: transmission {self.transmission!r}; known: {', '.join(TRANSMISSIONS)}"
@@ -105,6 +118,28 @@ class Actuator:
     def is_muscle(self) -> bool:
         """Whether its force follows a muscle's force-length-velocity curves."""
         return self.gain == "muscle"
+
+    @property
+    def not_computed(self) -> str:
+        """The part of its law that the dynamics do not compute; empty if they compute all."""
+        scaled = any(
+            law == "muscle" and (*prm, *(0.0,) * 9)[_PEAK] < 0.0
+            for law, prm in ((self.gain, self.gain_parameters), (self.bias, self.bias_parameters))
+        )
+        laws = ("dynamics", (*DYNAMICS, "none")), ("gain", GAINS), ("bias", BIASES)
+        kinds = [(what, kind) for what, known in laws if (kind := getattr(self, what)) not in known]
+        for is_missing, what in (
+            (self.plugin, f"plugin {self.plugin!r}"),
+            (self.transmission == "body", "adhesion"),
+            *((True, _CONTROLLERS.get(kind) or f"{what} {kind!r}") for what, kind in kinds),
+            (self.delay, "delay of the control"),
+            ("muscle" in (self.gain, self.bias) and not self.length_range[0] < self.length_range[1],
+             "muscle without a range of lengths"),
+            (scaled and not self.acc0 > 0.0, "muscle whose peak force is scaled by an acceleration, which is 0"),
+        ):  # fmt: skip
+            if is_missing:
+                return what
+        return ""
 
     @property
     def is_motor(self) -> bool:
@@ -177,7 +212,40 @@ class Actuator:
 
 
 FORCEFUL = ("loops", "equalities", "tendons", "actuators")  # kinds that may exert forces
-REFERRING = ("loops", "tendons", "equalities", "actuators", "keyframes")  # kinds with names of others, tendons early
+REFERRING = ("loops", "tendons", "equalities", "actuators", "force_ranges", "keyframes")  # by names, tendons early
+
+
+@dataclass(frozen=True, slots=True)
+class ForceRange:
+    """Limits of the sum of all actuators' forces on a joint of one freedom.
+
+    Parameters
+    ----------
+    joint : str
+    lower, upper : float
+        [N m or N].
+    """
+
+    joint: str
+    lower: float
+    upper: float
+    name: str = ""
+
+    refers = MappingProxyType({"joint": "joint"})
+
+    def __post_init__(self) -> None:
+        freeze(self)
+        check_range(str(self), (self.lower, self.upper))
+
+    def __str__(self) -> str:
+        return f"range of actuator forces on joint {self.joint!r}"
+
+
+def check_range(what: str, limits) -> None:
+    """Raise ModelError unless these are two numbers in order."""
+    low, high = limits if isinstance(limits, tuple) and len(limits) == 2 else (np.nan, np.nan)
+    if not low <= high:
+        raise ModelError(f"{what} is {limits!r}, expected (lower, upper); were they exchanged?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +418,8 @@ class Equipment:
     tendons : tuple of Tendon
     actuators : tuple of Actuator
     keyframes : tuple of Keyframe
+    force_ranges : tuple of ForceRange
+        Of the joints.
     """
 
     loops: tuple[LoopJoint, ...] = ()
@@ -357,6 +427,7 @@ class Equipment:
     tendons: tuple[Tendon, ...] = ()
     actuators: tuple[Actuator, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
+    force_ranges: tuple[ForceRange, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -370,7 +441,15 @@ class Equipment:
     @property
     def unsupported(self) -> tuple[str, ...]:
         """Names of the tendons and actuators whose forces the dynamics do not compute yet."""
-        return tuple(str(each) for each in (*self.tendons, *self.actuators) if each.forces)
+        actuators = [actuator for actuator in self.actuators if actuator not in self.computed_actuators]
+        return tuple(str(each) for each in (*self.tendons, *actuators) if each.forces)
+
+    @property
+    def computed_actuators(self) -> tuple[Actuator, ...]:
+        """The actuators that are on and whose forces the dynamics compute."""
+        paths = {tendon.name for tendon in self.tendons if tendon.is_computed}
+        on = (a for a in self.actuators if a.active and any(a.gear) and not a.not_computed)
+        return tuple(a for a in on if a.transmission != "tendon" or a.target in paths)
 
     @property
     def acting(self) -> tuple[str, ...]:
@@ -443,7 +522,7 @@ class Equipment:
         )
         lacking = replace(self, keyframes=()).missing(frames, joints)
         kept = {kind: tuple(x for x in getattr(self, kind) if str(x) not in lacking) for kind in FORCEFUL}
-        return Equipment(**kept, keyframes=keys)
+        return Equipment(**kept, keyframes=keys, force_ranges=[x for x in self.force_ranges if x.joint in joints])
 
 
 def _named_fields(piece) -> Iterator[tuple[str, str]]:

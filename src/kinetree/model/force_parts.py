@@ -42,12 +42,22 @@ class ForceParts:
     @property
     def state_names(self) -> tuple[str, ...]:
         """Names of the internal states x, as "biceps.activation"."""
-        return tuple(f"{element.name}.{name}" for element in self.elements for name in element.states)
+        return tuple(name for element in self.elements for name in element.state_labels)
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs u of force elements, as "biceps.excitation"."""
-        return tuple(f"{element.name}.{name}" for element in self.elements for name in element.inputs)
+        """Names of the inputs u of force elements, as "biceps.excitation"; of actuators their own names."""
+        return tuple(name for element in self.elements for name in element.input_labels)
+
+    @property
+    def actuator_names(self) -> tuple[str, ...]:
+        """Names of the actuators that are computed, in the order of their inputs."""
+        return tuple(law.name for element in self.elements if element.actuates for law in element.laws)
+
+    @property
+    def n_actuators(self) -> int:
+        """Number of the actuators that are computed."""
+        return sum(len(element.laws) for element in self.elements if element.actuates)
 
     def x_index(self, force: str) -> slice:
         """The entries of x that belong to a force element, by name: ``x[..., model.x_index("biceps")]``.
@@ -66,7 +76,7 @@ class ForceParts:
         UnknownNameError
             The model has no force element of this name.
         """
-        return self._internal_slices("states")[self._element(force)]
+        return self._labeled(force, self.state_names) or self._internal_slices("states")[self._element(force)]
 
     def u_index(self, force: str) -> slice:
         """The entries of u that belong to a force element, by name: ``u[..., model.u_index("biceps")] = 0.5``.
@@ -85,7 +95,14 @@ class ForceParts:
         UnknownNameError
             The model has no force element of this name.
         """
-        return self._internal_slices("inputs")[self._element(force)]
+        return self._labeled(force, self.input_names) or self._internal_slices("inputs")[self._element(force)]
+
+    def _labeled(self, force: str, labels: tuple[str, ...]) -> slice | None:
+        """The entries with the name of one of several actuators in an element."""
+        if force not in self.actuator_names:
+            return None
+        found = [k for k, label in enumerate(labels) if label == force or label.rpartition(".")[0] == force]
+        return slice(found[0], found[-1] + 1) if found else None
 
     def _element(self, force: str) -> int:
         a_name("force", force)

@@ -19,6 +19,7 @@ from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import construction
 from kinetree.model import validation as check
+from kinetree.model.actuators import actuator_elements, joint_force_ranges
 from kinetree.model.equalities import equality_constraints, without_constraints
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, check_equipment
 from kinetree.model.equipped import Equipped
@@ -106,11 +107,14 @@ class Model(Equipped, JointArrays):
     time_dependent : bool
         Whether joints depend on time: then algorithms take the time as their last input, ``kt.aba(model, q, v, tau,
         t)``, and work on ``model.at(t)``.
+    own_elements : tuple of ForceElement
+        Those of ``forces`` that are neither of joints nor made of actuators in ``equipment``.
     own_constraints : tuple of Constraint
         Those of ``constraints`` that are not made of the loop joints and equalities in ``equipment``.
     unsupported : tuple of str
         Features of the model that the complete dynamics do not compute yet, so that they raise: loop joints of kinds
-        without an implicit form, equalities, tendons with forces, and actuators that exert a force without a control.
+        without an implicit form, equalities, tendons with forces, and actuators whose law is not computed and exerts a
+        force without a control.
     unheld : tuple of str
         Those of them that restrict positions: loop joints and equalities.
     functions : dict
@@ -154,7 +158,8 @@ class Model(Equipped, JointArrays):
     __slots__ = (
         "X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
         "rotors", "equipment", "report", "source", "source_options", "accept_impossible_inertia", "functions",
-        "joint_forces", "elements", "loop_forces", "own_constraints", "_reframed", "_numbers", "__weakref__",
+        "joint_forces", "elements", "loop_forces", "own_constraints", "own_elements", "_reframed", "_numbers",
+        "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -205,7 +210,10 @@ class Model(Equipped, JointArrays):
         )
         self._set(functions={}, _reframed=None, _numbers=None)
         self._set(rotors=checked_rotors(self, rotors, possible=possible))
-        self._set(joint_forces=joint_forces(self), elements=elements)
+        actuators = actuator_elements(self, self.equipment)
+        check.check_names("force element", [force.name for force in (*elements, *actuators)], name)
+        self._set(joint_forces=joint_forces(self), own_elements=elements, elements=(*elements, *actuators))
+        self._set(_force_ranges=joint_force_ranges(self, self.equipment))
         self._hold(others, equalities)
         check_number_names(self)
         check.check_moving_inertia(self)
@@ -327,7 +335,8 @@ class Model(Equipped, JointArrays):
         **changes
             ``gravity, armature, lower, upper, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors,
             constraints, forces``, and the parameters of the joints' forces (``damping``, ``stiffness``, ...: see
-            ``ModelBuilder.add_body``). ``forces`` are all of them, in place of those that the model has. Arrays per
+            ``ModelBuilder.add_body``). ``forces`` are all but the actuators, which stay, in place of those that the
+            model has. Arrays per
             velocity may be a number for all or a mapping from joint names, which leaves the other joints as they are.
             ``I`` contains the rotors.
 
@@ -354,6 +363,8 @@ class Model(Equipped, JointArrays):
         arguments = self._arguments()
         if "forces" in changes:
             arguments = {what: value for what, value in arguments.items() if what not in PARAMETERS}
+            made = self.elements[len(self.own_elements) :]  # of the equipment
+            changes["forces"] = tuple(force for force in changes["forces"] if force not in made)
             bare = tuple(without_forces(loop) if loop.active else loop for loop in self.loops)
             arguments["equipment"] = replace(self.equipment, loops=bare)
         if "constraints" in changes and "equipment" not in changes:
@@ -439,7 +450,7 @@ class Model(Equipped, JointArrays):
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
-        own = {"forces": self.elements, "constraints": self.own_constraints}
+        own = {"forces": self.own_elements, "constraints": self.own_constraints}
         own |= {"source_options": options, "welded": dict(self._welded)}
         return {what: getattr(self, what) for what in names} | own
 
@@ -535,6 +546,7 @@ class Model(Equipped, JointArrays):
             ("passing", self._is_passing),
             ("rotors", gear_structure(self)),
             ("forces", forces),
+            ("force ranges", self._force_ranges),
             ("frames", frames),
             ("own frames", own),
             ("unsupported", bool(self.unsupported)),

@@ -25,7 +25,7 @@ class Tree(ForceParts, topology.Rooted, Constrained):
         "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
         "_limited", "unsupported", "unheld", "X_user", "time_dependent", "_clock", "algebra", "_loop_rows", "_clusters",
-        "_independent_velocities", "_loop_numbers", "_stabilization", "_is_passing",
+        "_independent_velocities", "_loop_numbers", "_stabilization", "_is_passing", "_force_ranges",
     )  # fmt: skip
     NUMBERED = ("rotors", "joint_forces", "elements", "loop_forces")  # parts with numbers of their own
     NAMED = ("rotors", "elements", "loop_forces")  # those whose numbers are found by the name of the part
@@ -108,6 +108,7 @@ class Tree(ForceParts, topology.Rooted, Constrained):
             _loop_numbers=MappingProxyType({}),
             _stabilization=(),
             _is_passing=False,
+            _force_ranges=(),
         )
 
     @property

@@ -21,16 +21,21 @@ def control_parts(model, control) -> list[tuple[str, slice, object]]:
     Raises
     ------
     SimulationError, UnknownNameError
+        Also for an actuator whose law is not computed.
     """
     if control is None:
         return []
-    if not model.nu:
+    if not model.nu and not model.actuators:
         raise SimulationError(f"simulate: control is given, but no force element of model {model.name!r} has inputs.")
     if not isinstance(control, Mapping):
         return [("control", slice(0, model.nu), control)]
     found = []
     for name, source in control.items():
         if name not in model.input_names:
+            for actuator in model.actuators:
+                if actuator.name == name and actuator.active:
+                    reason = actuator.not_computed or "its tendon wraps around shapes"
+                    raise SimulationError(f"simulate: {actuator} is not computed: {reason}.", actuator=name)
             raise unknown_name("input", name, model.input_names, f"model {model.name!r}")
         k = model.input_names.index(name)
         found.append((f"control of {name!r}", slice(k, k + 1), source))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kinetree.arguments import a_joint, a_model, a_name, a_number, a_word, an_array, checked
 from kinetree.errors import DuplicateNameError, TopologyError
 from kinetree.joints import Fixed, Free, Joint
-from kinetree.model import Equipment, Keyframe, Model
+from kinetree.model import Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.surgery.model_editor import ENDLESS, ModelEditor
 from kinetree.surgery.naming import rename
@@ -228,4 +229,4 @@ def _take_over(editor: ModelEditor, guest: ModelEditor, other: Model) -> None:
         here = keys.get(key.name)
         keys[key.name] = Keyframe(key.name, {**here.q, **key.q}, {**here.v, **key.v}) if here else key
     both = editor.equipment + guest.equipment
-    editor.equipment = Equipment(both.loops, both.equalities, both.tendons, both.actuators, tuple(keys.values()))
+    editor.equipment = replace(both, keyframes=tuple(keys.values()))

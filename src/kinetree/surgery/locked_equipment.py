@@ -55,7 +55,8 @@ def locked_equipment(equipment: Equipment, positions: Mapping[str, Sequence[floa
     for a in equipment.actuators:
         actuators += _actuator(a, positions, constant, shifts, note)
     keyframes = (_keyframe(key, positions, note) for key in equipment.keyframes)
-    return Equipment(equipment.loops, tuple(constraints), tuple(tendons), tuple(actuators), tuple(keyframes))
+    left = tuple(each for each in equipment.force_ranges if each.joint not in positions)
+    return Equipment(equipment.loops, tuple(constraints), tuple(tendons), tuple(actuators), tuple(keyframes), left)
 
 
 def _locked_terms(tendon: Tendon, positions) -> list[JointTerm]:

@@ -225,7 +225,8 @@ def kept_rows(s):
 
 def _passive(s) -> np.ndarray:
     internal = s.internal if s.model.elements else ()
-    return s.once("passive", lambda: np.asarray(s.call("passive_joint_forces", s.q, s.v, *internal)))
+    laws = "passive_joint_forces", *(("actuator_joint_forces",) if s.model.n_actuators else ())
+    return s.once("passive", lambda: sum(np.asarray(s.call(law, s.q, s.v, *internal)) for law in laws))
 
 
 def _by_multipliers(s):

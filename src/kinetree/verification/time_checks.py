@@ -117,7 +117,8 @@ def accelerations(s):
         plain, rows = Plain(s.model, *at), Rows(s.model, q.tolist(), v.tolist(), t)
         internal = [x[j : j + 1] for x in s.internal] if s.model.elements else []
         now = np.array([t])
-        passive = s.call("passive_joint_forces", *at[:2], *internal, form="interpreted", t=now)[0]
+        laws = "passive_joint_forces", *(("actuator_joint_forces",) if s.model.n_actuators else ())
+        passive = sum(s.call(law, *at[:2], *internal, form="interpreted", t=now)[0] for law in laws)
         M, bias = plain.mass_matrix()[0], plain.joint_forces(np.zeros((1, s.model.nv)), s.f_ext[j : j + 1])[0]
         right = (M @ s.a[j]).astype(float) + s._noise[j]
         tau = right + bias.astype(float) - passive

@@ -6,14 +6,15 @@ at an anchor given in both (``eq_data``: anchor in body 2, anchor in body 1, qua
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
+from kinetree.actuators.muscle_curves import FORCE
 from kinetree.arguments import listed
 from kinetree.forces.registry import names_in
 from kinetree.io.free_names import Names
-from kinetree.io.mjcf.layout import BALL, FREE, Layout, names_of
+from kinetree.io.mjcf.layout import BALL, FREE, HINGE, SLIDE, Layout, names_of
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics
 from kinetree.io.mjcf.shapes import geom_frame
@@ -54,6 +55,7 @@ def add_equipment(builder: ModelBuilder, place: Layout, physics: Physics, notes:
         tuple(tendons),
         tuple(_actuators(place, physics, tendon_names, notes)),
         tuple(_keyframes(place, notes)),
+        tuple(_force_ranges(place)),
     )
     _report(made, notes)
     builder.equipment += made
@@ -201,7 +203,7 @@ def _may_follow(follower: str, master: str, masters: dict[str, str]) -> bool:
 
 
 def _actuators(place: Layout, physics: Physics, tendons: list[str], notes: Notes) -> Iterator[Actuator]:
-    """The actuators as named transmissions, muscles' parameters as data; others are refused, or dropped."""
+    """The actuators with their transmissions and laws; transmissions that a model does not have are refused."""
     mj = place.mj
     count = len(mj.actuator_trntype)
     outputs = getattr(mj, "actuator_outadr", np.arange(count))  # before MuJoCo 4 each had one, and one control
@@ -218,18 +220,23 @@ def _actuators(place: Layout, physics: Physics, tendons: list[str], notes: Notes
             notes.warning(at, f"actuator '{name}' acts on a joint that is fixed now: left out")
             continue
         clamped = physics.clamps_controls and several[k] > 0
+        laws = _laws(mj, k)
+        scaled = any(laws[kind] == "muscle" and laws[f"{kind}_parameters"][FORCE] < 0.0 for kind in ("gain", "bias"))
         yield Actuator(
             name,
             transmission,
             ends[target],
             gear=_floats(mj.actuator_gear[outputs[k]]),
-            **_laws(mj, k),
+            **laws,
             control_range=_range(mj, "ctrl", first[k]) if clamped else EVERYWHERE,
             force_range=_range(mj, "force", k),
             activation_range=_range(mj, "act", k),
             length_range=_floats(mj.actuator_lengthrange[outputs[k]]),
             reference=ends[reference] if reference >= 0 and ends is place.sites else None,
             crank_length=float(mj.actuator_cranklength[k]),
+            acc0=float(mj.actuator_acc0[outputs[k]]) if scaled else 0.0,
+            early=float(mj.opt.timestep) if mj.actuator_actearly[k] else 0.0,
+            delay=float(getattr(mj, "actuator_delay", np.zeros(count))[k]),
             plugin=_plugin(notes, name) if mj.actuator_plugin[k] >= 0 else "",
             active=physics.actuation and not _is_off(mj, k),
         )
@@ -264,6 +271,14 @@ def _plugin(notes: Notes, name: str) -> str:
     node = notes.sources.find("actuator", name)
     named = [] if node is None else [node.element.get(attribute) for attribute in ("plugin", "instance")]
     return next(filter(None, named), "unnamed")
+
+
+def _force_ranges(place: Layout) -> Iterator[equipment.ForceRange]:
+    """Of joints of one freedom; they act on the sum of actuators, so only where there are some."""
+    mj = place.mj
+    for j, name in enumerate(place.joints if len(mj.actuator_trntype) else ()):
+        if name is not None and mj.jnt_actfrclimited[j] and mj.jnt_type[j] in (SLIDE, HINGE):
+            yield equipment.ForceRange(name, *_floats(mj.jnt_actfrcrange[j]))
 
 
 # Keyframes --------------------------------------------------------------------------------------------------------
@@ -340,26 +355,31 @@ def _report(made: equipment.Equipment, notes: Notes) -> None:
         if names:
             count = f"1 {one} is" if len(names) == 1 else f"{len(names)} {several} are"
             notes.warning((element, names[0]), f"{count} not computed, {_REFUSED}: {listed(names)}", _CODE)
-    _report_actuators(made.actuators, notes)
+    _report_actuators(made, notes)
 
 
-def _report_actuators(actuators: Iterable[Actuator], notes: Notes) -> None:
-    """One entry for each law that exerts a force without a control, one for all others, one for those switched off."""
-    groups: dict[object, list[Actuator]] = {}
-    for actuator in actuators:
-        groups.setdefault(actuator.forces if actuator.active else "off", []).append(actuator)
-    for forces, group in groups.items():
+def _report_actuators(made: equipment.Equipment, notes: Notes) -> None:
+    """One entry for those computed, one for those switched off, one for each part of a law that is not computed."""
+    computed, groups = made.computed_actuators, {}
+    for a in made.actuators:
+        kind = "off" if not a.active else "computed" if a in computed else (a.not_computed, a.forces)
+        groups.setdefault(kind, []).append(a)
+    for kind, group in groups.items():
         names, (s, single) = [a.name for a in group], ("", "s") if len(group) == 1 else ("s", "")
         at = "actuator", names[0]
         count = f"{len(names)} {'motor' if all(a.is_motor for a in group) else 'actuator'}{s}"
-        if forces == "off":
+        if kind == "off":
             notes.info(at, f"{count} switched off by the file: {listed(names)}")
-        elif forces:
-            law = ", ".join(forces)
+        elif kind == "computed":
+            their = "whose control is an input" if single else "whose controls are inputs"
+            notes.info(at, f"{count}, {their} of the dynamics by name: {listed(names)}")
+        elif kind[1]:
+            law = kind[0] or "a tendon around shapes"
             message = f"{count} exert{single} forces that are not computed ({law}), {_REFUSED}: {listed(names)}"
             notes.warning(at, message, _CODE)
         else:
-            message = f"{count} exert{single} nothing without a control: kept as data, driven by tau or a controller"
+            law = f" ({kind[0]})" if kind[0] else ""
+            message = f"{count} not computed{law}, which exert{single} nothing without a control: kept as data"
             notes.info(at, f"{message}: {listed(names)}")
 
 

@@ -101,8 +101,7 @@ _REASONS = {
         **dict.fromkeys(("o_margin", "o_solref", "o_solimp", "o_friction"), _CONTACT),
     },
     "actuator": {
-        **dict.fromkeys(("nsample", "interp", "delay"), "delays of drives are not modeled"),
-        "actearly": _NUMERICS,
+        **dict.fromkeys(("nsample", "interp"), "delays of drives are not computed"),
         "group": "groups serve MuJoCo's viewer, and actuatorgroupdisable, which is read",
     },
 }  # fmt: skip

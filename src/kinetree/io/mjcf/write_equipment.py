@@ -231,7 +231,7 @@ class EquipmentWriter:
         if target is None:
             self.features.add("actuators whose target the file does not have", str(a))
             return
-        if a.plugin or any(getattr(a, kind) not in laws for kind, laws in WHOLE.items()):
+        if a.plugin or a.delay or any(getattr(a, kind) not in laws for kind, laws in WHOLE.items()):
             self.features.add("actuators whose law is kept in part only", str(a))
             return
         if not a.active:
@@ -249,12 +249,23 @@ class EquipmentWriter:
             data["gear"] = numbers_text(gear)
         for what, limits in (("ctrl", a.control_range), ("force", a.force_range), ("act", a.activation_range)):
             data |= range_attributes(what, limits)
+        if a.early:
+            data["actearly"] = "true"
+            self._time_step(a)
         if any(a.length_range):
             data["lengthrange"] = numbers_text(a.length_range)
         for law, short in LAWS.items():
             parameters = getattr(a, f"{law}_parameters") or (0.0,)
             data |= {f"{short}type": getattr(a, law), f"{short}prm": numbers_text(parameters)}
         add(section, "general", **data)
+
+
+    def _time_step(self, a) -> None:
+        """The step of MuJoCo after which the activation is taken."""
+        option = self.root.find("option")
+        if option.get("timestep", number_text(a.early)) != number_text(a.early):
+            self.features.add("several time steps of actuators", str(a))
+        option.set("timestep", number_text(a.early))
 
 
 def _left(reference: float, length: float) -> float:

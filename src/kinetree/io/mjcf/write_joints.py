@@ -303,8 +303,14 @@ def joint_attributes(model, part: Part, features: UnsupportedFeatures) -> dict[s
             features.add("limits without room between them", f"joint {part.name!r}")
         else:
             found |= range_attributes("", (low, high))
-        if effort > 0.0 and joint.nv == 1:
+        name = model.joint_name(part.body)
+        ranges = {x.joint: (x.lower, x.upper) for x in model.equipment.force_ranges}
+        if name in ranges and joint.nv == 1:
+            found |= range_attributes("actuatorfrc", ranges[name])
+        elif effort > 0.0 and joint.nv == 1 and not model.actuators:  # of which it would clamp the forces
             found |= range_attributes("actuatorfrc", (-effort, effort))
+        elif 0.0 < effort < np.inf and joint.nv == 1:
+            features.omit("effort limits of joints beside actuators", f"joint {part.name!r}")
     elif part.kind == "ball":
         name = model.joint_name(part.body)
         limits = [c for c in model.equalities if isinstance(c, RotationLimit) and c.joint == name and c.active]

@@ -1,0 +1,1 @@
+"""Actuators: laws from controls to forces, and the lengths along which the forces act."""

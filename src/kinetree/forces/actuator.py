@@ -1,0 +1,144 @@
+"""Actuators: forces along the length of a transmission, by control and activation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.actuators.dynamics import clipped
+from kinetree.actuators.law import ActuatorLaw
+from kinetree.actuators.transmissions import Transmission
+from kinetree.forces.contract import ForceElement
+from kinetree.spatial.scalar import where
+
+
+@dataclass(frozen=True)
+class TransmittedForce(ForceElement):
+    """Base of actuators: one of them, or all on a tendon that bounds the sum of their forces.
+
+    A model makes them of the actuators of its equipment; they are among ``model.forces``.
+
+    Parameters
+    ----------
+    name : str
+    transmission : Transmission
+    laws : tuple of ActuatorLaw
+    total_range : tuple of 2 floats, optional
+        Of the sum of their forces, before each is clamped to its own range: beyond it all are scaled [N].
+    """
+
+    name: str
+    transmission: Transmission
+    laws: tuple[ActuatorLaw, ...]
+    total_range: tuple[float, float] | None = None
+
+    joint_fields, frame_fields, actuates = (), (), True
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        return self._numbered("states")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._numbered("inputs")
+
+    def _numbered(self, what: str) -> tuple[str, ...]:
+        if len(self.laws) == 1:
+            return getattr(self.laws[0], what)
+        return tuple(f"{name}_{n}" for n, law in enumerate(self.laws) for name in getattr(law, what))
+
+    @property
+    def state_labels(self) -> tuple[str, ...]:
+        return tuple(f"{law.name}.{name}" for law in self.laws for name in law.states)
+
+    @property
+    def input_labels(self) -> tuple[str, ...]:
+        return tuple(law.name for law in self.laws)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return self.transmission.joints
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        return self.transmission.frames
+
+    @property
+    def kinked(self) -> bool:
+        return self.total_range is not None or any(law.kinked for law in self.laws)
+
+    # The law ---------------------------------------------------------------------------------------------------------
+
+    def actuator_forces(self, length, velocity, x: Sequence, u: Sequence) -> list:
+        """The force of each actuator along its own length [N or N m]; length and velocity are those without gear."""
+        period, found, x, u = self.transmission.period(), [], iter(x), iter(u)
+        for law in self.laws:
+            states, inputs = ([next(values) for _ in names] for values, names in ((x, law.states), (u, law.inputs)))
+            found.append(law.unclamped(law.gear * length, law.gear * velocity, states, inputs, period))
+        if self.total_range is not None:
+            total = sum(found, start=0.0)
+            bounded = clipped(total, self.total_range)
+            apart = total != bounded if isinstance(total, float) else (total < bounded) | (total > bounded)
+            found = [f * where(apart, bounded / where(apart, total, 1.0), 1.0) for f in found]
+        return [law.clamped(f) for law, f in zip(self.laws, found, strict=True)]
+
+    def total_force(self, length, velocity, x: Sequence, u: Sequence):
+        """The force along the transmission's length, which lengthens it where it is positive [N or N m]."""
+        forces = self.actuator_forces(length, velocity, x, u)
+        return sum((law.gear * f for law, f in zip(self.laws, forces, strict=True)), start=0.0)
+
+    def state_rate(self, kin, x, u):
+        x, u, found = iter(x), iter(u), []
+        for law in self.laws:
+            found += law.state_rate([next(x) for _ in law.states], [next(u) for _ in law.inputs])
+        return found
+
+    # Data ------------------------------------------------------------------------------------------------------------
+
+    def numbers(self):
+        found = dict(self.transmission.numbers())
+        for law in self.laws:
+            before = "" if len(self.laws) == 1 else f"{law.name}."
+            found |= {f"{before}{what}": x for what, x in law.numbers().items()}
+        return found | {f"total_range.{k}": x for k, x in enumerate(self.total_range or ())}
+
+    def with_numbers(self, values):
+        source = iter(values)
+        new = {"transmission": self.transmission.with_numbers(source)}
+        new["laws"] = tuple(law.with_numbers(source) for law in self.laws)
+        new["total_range"] = self.total_range and tuple(next(source) for _ in self.total_range)
+        return self._with(new)
+
+    def structure(self):
+        laws = tuple(law.structure() for law in self.laws)
+        return type(self).__qualname__, self.name, self.transmission.structure(), laws, self.total_range is None
+
+    def renamed(self, joint, frame, name=None):
+        new = {"transmission": self.transmission.renamed(joint, frame)}
+        return self._with(new if name is None else new | {"name": name})
+
+
+@dataclass(frozen=True)
+class Actuator(TransmittedForce):
+    """An actuator whose transmission is a length over the positions: of a joint, a tendon or a slider-crank.
+
+    See `TransmittedForce` for the parameters. The law is `ActuatorLaw`.
+    """
+
+    def length(self, kin):
+        return self.transmission.length(kin)
+
+    def tension(self, length, rate, x, u):
+        return -self.total_force(length, rate, x, u)
+
+
+@dataclass(frozen=True)
+class FrameActuator(TransmittedForce):
+    """An actuator on a frame, or on a joint that turns freely: its velocity is the rate of no length.
+
+    See `TransmittedForce` for the parameters.
+    """
+
+    def force(self, kin, x, u):
+        length, velocity = self.transmission.length(kin), self.transmission.velocity(kin)
+        yield velocity, self.total_force(length, velocity, x, u)

@@ -1,0 +1,127 @@
+"""The force elements that the actuators of a model's equipment are, and the ranges of their forces on joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kinetree.actuators.dynamics import DYNAMICS
+from kinetree.actuators.gains import BIASES, GAINS
+from kinetree.actuators.law import ActuatorLaw
+from kinetree.actuators.muscle_curves import FORCE
+from kinetree.actuators.transmissions import (
+    BallTransmission,
+    FrameTransmission,
+    JointTransmission,
+    PathTransmission,
+    SliderCrank,
+    Transmission,
+)
+from kinetree.errors import ModelError
+from kinetree.forces.actuator import Actuator, FrameActuator, TransmittedForce
+from kinetree.model import equipment as records
+from kinetree.model.equipment import Equipment
+
+ZERO = (0.0, 0.0, 0.0)
+
+
+def actuator_elements(model, equipment: Equipment) -> tuple[TransmittedForce, ...]:
+    """The force elements of the actuators that are computed; those on a tendon with a range of forces are one.
+
+    Parameters
+    ----------
+    model : Model
+        Its tree and frames.
+    equipment : Equipment
+
+    Raises
+    ------
+    ModelError
+        An actuator acts on a joint that has other freedoms than one, those of a ball joint, or of a free body.
+    """
+    tendons = {tendon.name: tendon for tendon in equipment.tendons}
+    on_tendons: dict[str, list[records.Actuator]] = {}
+    for a in equipment.computed_actuators:
+        if a.transmission == "tendon":
+            on_tendons.setdefault(a.target, []).append(a)
+    found: list[TransmittedForce] = []
+    for a in equipment.computed_actuators:
+        if a.transmission == "tendon" and tendons[a.target].actuator_force_range != records.EVERYWHERE:
+            group = on_tendons.pop(a.target, None)
+            if group:
+                found.append(_bounded(tendons[a.target], group))
+            continue
+        transmission = _transmission(model, a, tendons)
+        kind = Actuator if transmission.is_rate else FrameActuator
+        found.append(kind(a.name, transmission, (_law(a, transmission),)))
+    return tuple(found)
+
+
+def _bounded(tendon: records.Tendon, group: list[records.Actuator]) -> Actuator:
+    path = PathTransmission(tendon.path)
+    name = group[0].name if len(group) == 1 else f"actuators of tendon {tendon.name}"
+    return Actuator(name, path, tuple(_law(a, path) for a in group), tendon.actuator_force_range)
+
+
+def _transmission(model, a: records.Actuator, tendons) -> Transmission:
+    if a.transmission == "tendon":
+        return PathTransmission(tendons[a.target].path)
+    if a.transmission == "slider_crank":
+        return SliderCrank(a.target, a.reference, a.crank_length)
+    force, torque = a.gear[:3], a.gear[3:]
+    if a.transmission == "site":
+        ancestor = None
+        if a.reference is not None:
+            bodies = (model.frame(name).body for name in (a.target, a.reference))
+            ancestor = model.body_names[model.common_ancestor(*bodies)]
+            ancestor = None if ancestor == model.body_names[0] else ancestor
+        return FrameTransmission(a.target, force, torque, reference=a.reference, ancestor=ancestor)
+    i, in_parent = model.joint(a.target), a.transmission == "joint_in_parent"
+    joint = model.joints[i]
+    if joint.nq == joint.nv == 1:
+        return JointTransmission(a.target)
+    if joint.kind == "spherical":
+        return BallTransmission(a.target, force, in_parent)
+    if joint.kind == "free":
+        axes = "world" if in_parent else "frame"
+        return FrameTransmission(model.body_names[i], force, torque, "world", axes)
+    raise ModelError(
+        f"{a}: joint {a.target!r} ({joint!r}) has {joint.nv} velocities, expected a joint of one, a ball joint or a "
+        "free one",
+        joint=a.target,
+    )
+
+
+def _law(a: records.Actuator, transmission: Transmission) -> ActuatorLaw:
+    known = {"dynamics": DYNAMICS | {"none": (None, 0)}, "gain": GAINS, "bias": BIASES}
+    counts = {f"{law}_parameters": kinds[getattr(a, law)][1] for law, kinds in known.items()}
+    given = {what: (*getattr(a, what), *(0.0,) * count)[:count] for what, count in counts.items()}
+    muscles = [law for law in ("gain", "bias") if getattr(a, law) == "muscle"]
+    scaled = tuple(law for law in muscles if given[f"{law}_parameters"][FORCE] < 0.0)
+    servo = a.gain == "fixed" and a.bias == "affine" and given["gain_parameters"][0] == -given["bias_parameters"][1]
+    return ActuatorLaw(
+        a.name,
+        a.gear[0] if transmission.is_rate else 1.0,
+        a.dynamics, a.gain, a.bias, **given,
+        control_range=_present(a.control_range),
+        activation_range=_present(a.activation_range) if a.dynamics != "none" else None,
+        force_range=_present(a.force_range),
+        length_range=a.length_range if muscles else None,
+        acc0=a.acc0 if scaled else None,
+        early=a.early if a.early and a.dynamics != "none" else None,
+        scaled=scaled,
+        is_servo=servo and a.dynamics in ("none", "integrator"),
+    )  # fmt: skip
+
+
+def _present(limits: tuple[float, float]) -> tuple[float, float] | None:
+    return None if limits == records.EVERYWHERE else limits
+
+
+def joint_force_ranges(model, equipment: Equipment) -> tuple[tuple[int, float, float], ...]:
+    """Velocity coordinate, lower and upper limit of each range of actuator forces on a joint."""
+    return tuple(_joint_ranges(model, equipment)) if equipment.computed_actuators else ()
+
+
+def _joint_ranges(model, equipment: Equipment) -> Iterator[tuple[int, float, float]]:
+    for limits in equipment.force_ranges:
+        yield model.coordinate(limits.joint), limits.lower, limits.upper
