@@ -280,6 +280,24 @@ def test_a_rollout_is_mujocos_to_its_order():
     assert 1.7 < errors[0] / errors[1] < 2.3 and 1.7 < errors[1] / errors[2] < 2.3
 
 
+def test_steps_with_ranges_converge():
+    """Semi-implicit steps with a stiff servo, saturated by the range of its joint and of a tendon: order one."""
+    text = ARM.replace('<joint name="shoulder"', '<joint name="shoulder" actuatorfrcrange="-3 4"')
+    text = text.replace('<spatial name="biceps"', '<spatial name="biceps" actuatorfrcrange="-9 9"')
+    model = load_mjcf(text.replace('kp="30" kv="2"', 'kp="300" kv="20"').format(dt=0.01))
+    inputs = kt.Inputs(control={"servo": lambda t: np.sin(3.0 * t), "muscle": 0.7})
+    ends = [
+        np.array([*run.q[-1], *run.v[-1], *run.x[-1]])
+        for given in ({"integrator": kt.integrators.Adaptive("dop853", rtol=1e-8)},
+                      *({"integrator": "semi_implicit", "dt": dt} for dt in (2e-3, 1e-3, 5e-4)))
+        for run in [kt.simulate(model, [0.3, 0.5], duration=0.4, inputs=inputs, **given)]
+    ]  # fmt: skip
+    tau = kt.dynamics.actuator_joint_forces(model, [0.3, 0.5], [0.0, 0.0], u=[0.5, 0.7])
+    assert -3.0 <= tau[0] <= 4.0
+    errors = [np.abs(end - ends[0]).max() for end in ends[1:]]
+    assert 1.6 < errors[0] / errors[1] < 2.4 and 1.6 < errors[1] / errors[2] < 2.4
+
+
 def test_an_activation_stops_at_the_ends_of_its_range():
     """An integrated control goes to the end of its range and back at once, as MuJoCo clamps it."""
     text = ARM.replace("</actuator>", '<intvelocity name="winch" joint="elbow" kp="2" actrange="-.2 .3"/></actuator>')

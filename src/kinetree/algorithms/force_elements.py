@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from kinetree.algorithms.force_ranges import range_shares, within_ranges
 from kinetree.algorithms.force_terms import transposed_product
 from kinetree.algorithms.leaves import OF_JOINTS, POSITIONS, Leaves, paired, scalars
-from kinetree.algorithms.matrices import plus
+from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.spec import algorithm
 from kinetree.algorithms.state_slopes import state_slopes
 from kinetree.errors import ModelError
