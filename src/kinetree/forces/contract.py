@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from kinetree.errors import ArgumentError
 from kinetree.spatial import Vector3
-from kinetree.tendons.length import magnitude
 from kinetree.tendons.parts import ViaPoint
 from kinetree.tendons.path import names_in, path_numbers, path_structure, renamed_path, with_path_numbers
+from kinetree.tendons.wrapping import magnitude
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kinetree.arguments import refuse
-from kinetree.spatial.scalar import sqrt, where
-from kinetree.tendons.parts import JointTerm, PathPart
-from kinetree.tendons.path import Path, branches
+from kinetree.tendons.parts import JointTerm, PathPart, WrapShape
+from kinetree.tendons.path import Path, branches, segments
+from kinetree.tendons.wrapping import magnitude, wrapped_length
 
 
 def path_length(path: Path, kin):
@@ -13,7 +13,7 @@ def path_length(path: Path, kin):
 
     Parameters
     ----------
-    path : tuple of JointTerm, or of ViaPoint and Pulley
+    path : tuple of JointTerm, or of ViaPoint, WrapShape and Pulley
     kin : Kinematics or leaves
         Gives positions by name: ``kin.coordinate(joint)``, and in space ``kin.seen_from(frame)``.
 
@@ -25,11 +25,11 @@ def path_length(path: Path, kin):
     Raises
     ------
     ArgumentError
-        The path has another part.
+        The path is no tuple of such parts.
 
     Notes
     -----
-    Points that meet have no direction between them: there the derivative is zero.
+    Points that meet have no direction between them: there the derivative is zero. `WrapShape` has the geometry of shapes.
 
     Source: MuJoCo, XML reference, ``tendon/spatial`` and ``tendon/fixed``.
 
@@ -42,22 +42,30 @@ def path_length(path: Path, kin):
     2.0
     """
     if not isinstance(path, tuple) or not path or not all(isinstance(part, PathPart) for part in path):
-        refuse("path_length: path", path, "a tuple of JointTerm, or of ViaPoint and Pulley")
+        refuse("path_length: path", path, "a tuple of JointTerm, or of ViaPoint, WrapShape and Pulley")
     total = 0.0
     if isinstance(path[0], JointTerm):
         for term in path:
             total = total + kin.coordinate(term.joint) * term.coefficient
         return total
-    for divisor, points in branches(path):
-        for start, end in zip(points, points[1:], strict=False):
-            near = kin.seen_from(start.frame)
-            d = near.point(end.frame, end.at) - near.point(start.frame, start.at)
-            total = total + magnitude(d) * (1.0 / divisor)
+    for divisor, parts in branches(path):
+        for start, shape, end in segments(parts):
+            near = kin.seen_from((shape or start).frame)
+            length = _straight(near, start, end) if shape is None else _over(near, shape, start, end)
+            total = total + length * (1.0 / divisor)
     return total
 
 
-def magnitude(r):
-    """The length of a vector; its derivative at zero, where it has no direction, is zero."""
-    square = r.dot(r)
-    apart = square > 0.0
-    return where(apart, sqrt(where(apart, square, 1.0)), square)
+def _straight(near, start, end):
+    return magnitude(near.point(end.frame, end.at) - near.point(start.frame, start.at))
+
+
+def _over(near, shape: WrapShape, start, end):
+    """The length around a shape, or past it."""
+    side = None if shape.side is None or shape.inside else near.point(shape.side)
+    center, points = near.point(shape.frame), [near.point(part.frame, part.at) for part in (start, end)]
+    points = [None if p is None else p - center for p in (*points, side)]
+    if shape.kind == "cylinder":
+        axes = near.rotation(shape.frame).T
+        points = [None if p is None else axes @ p for p in points]
+    return wrapped_length(shape, *points)

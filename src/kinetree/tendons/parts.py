@@ -7,8 +7,13 @@ from copy import copy
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kinetree.arguments import choice, instance, number
+from kinetree.errors import UnsupportedError
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import ORIGIN, point_of
+
+SHAPES = ("sphere", "cylinder")
+UNSUPPORTED = ("ellipsoid", "torus")
 
 
 class PathPart:
@@ -109,7 +114,7 @@ class ViaPoint(PathPart):
 
 @dataclass(frozen=True, slots=True)
 class WrapShape(PathPart):
-    """A sphere or cylinder that a spatial tendon wraps around.
+    """A sphere or cylinder between two points, which a spatial tendon wraps around.
 
     Parameters
     ----------
@@ -119,16 +124,35 @@ class WrapShape(PathPart):
     radius : float
         [m].
     side : str, optional
-        Frame whose origin determines on which side the tendon passes; inside the shape, it wraps within.
+        Frame whose origin is on the side on which the tendon passes; without one it takes the shorter way around.
+    inside : bool
+        Whether the shape is a ring that the tendon passes within: where the straight line passes it outside, the path
+        goes over the nearest point of the surface.
+
+    Raises
+    ------
+    ArgumentError
+        The radius is not positive, or the kind is neither.
+    UnsupportedError
+        The kind is "ellipsoid" or "torus", which are not computed.
     """
 
     kind: str
     frame: str
     radius: float
     side: str | None = None
+    inside: bool = False
 
     refers = MappingProxyType({"frame": "frame", "side": "frame"})
     measures = ("radius",)
+
+    def __post_init__(self) -> None:
+        label = f"wrap shape at frame {self.frame!r}"
+        if self.kind in UNSUPPORTED:
+            raise UnsupportedError(f"{label}: lengths over a {self.kind} are not computed; {' and '.join(SHAPES)} are")
+        choice(f"{label}: kind", self.kind, SHAPES)
+        object.__setattr__(self, "radius", number(f"{label}: radius", self.radius, "a positive radius [m]", above=0.0))
+        object.__setattr__(self, "inside", instance(f"{label}: inside", self.inside, bool, "True or False"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,33 +5,27 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from kinetree.arguments import number
-from kinetree.errors import ModelError, UnsupportedError
+from kinetree.errors import ModelError
 from kinetree.tendons.parts import JointTerm, PathPart, Pulley, ViaPoint, WrapShape
 
 Path = tuple[JointTerm | ViaPoint | WrapShape | Pulley, ...]
 
 
 def path_of(what: str, path) -> Path:
-    """The parts of a path as a tuple: joint terms alone, or points with pulleys between them.
+    """The parts of a path as a tuple: joint terms alone, or points with shapes and pulleys between them.
 
     Raises
     ------
     ModelError
-        It is neither, or has a branch of fewer than two points.
-    UnsupportedError
-        It wraps around a shape.
+        It is neither, has a branch of fewer than two points, or a shape that is not between two points.
     """
     path = tuple(path) if isinstance(path, (tuple, list)) else (path,)
     for part in path:
         if not isinstance(part, PathPart):
-            raise ModelError(f"{what} has the part {part!r}, expected JointTerm, ViaPoint or Pulley")
-        if isinstance(part, WrapShape):
-            raise UnsupportedError(
-                f"{what} wraps around a {part.kind} at frame {part.frame!r}; lengths over shapes are not computed yet. "
-                "Points that the tendon passes through are: kinetree.tendons.ViaPoint"
-            )
+            raise ModelError(f"{what} has the part {part!r}, expected JointTerm, ViaPoint, WrapShape or Pulley")
         if isinstance(part, (JointTerm, Pulley)):
             value = part.coefficient if isinstance(part, JointTerm) else part.divisor
             if number(f"{what}: the number of {part!r}", value) == 0.0 and isinstance(part, Pulley):
@@ -39,9 +33,27 @@ def path_of(what: str, path) -> Path:
     fixed = [isinstance(part, JointTerm) for part in path]
     if not path or any(fixed) and not all(fixed):
         raise ModelError(f"{what} is {path!r}, expected joint terms alone, or points")
-    if not any(fixed) and any(len(parts) < 2 for _, parts in branches(path)):
-        raise ModelError(f"{what} has a branch of fewer than two points: {path!r}")
+    for _, parts in () if any(fixed) else branches(path):
+        wraps = [isinstance(part, WrapShape) for part in parts]
+        if len(parts) - sum(wraps) < 2:
+            raise ModelError(f"{what} has a branch of fewer than two points: {path!r}")
+        if wraps[0] or wraps[-1] or any(map(all, pairwise(wraps))):
+            raise ModelError(f"{what} has a shape that is not between two points: {path!r}")
+        still = next((a for a, b in pairwise(parts) if a == b), None)
+        if still is not None:
+            raise ModelError(f"{what} collapses: {still!r} comes twice in a row, which has no direction")
     return path
+
+
+def segments(parts) -> Iterator[tuple[ViaPoint, WrapShape | None, ViaPoint]]:
+    """The parts of a branch from each point to the next, over a shape or straight."""
+    start, shape = parts[0], None
+    for part in parts[1:]:
+        if isinstance(part, WrapShape):
+            shape = part
+        else:
+            yield start, shape, part
+            start, shape = part, None
 
 
 def branches(path: Path) -> list[tuple[float, list[ViaPoint | WrapShape]]]:
