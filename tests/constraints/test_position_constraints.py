@@ -246,8 +246,8 @@ def test_faults_of_laws_and_data_are_named():
         arm.with_constraints(Distance("lowr", "world", 1.0))
     with pytest.raises(ArgumentError, match="a ball joint connects points"):
         Distance("lower", "world", 0.0)
-    with pytest.raises(UnsupportedError, match="wraps around a sphere at frame 'upper'"):
-        TendonLength((ViaPoint("world"), kt.tendons.WrapShape("sphere", "upper", 0.1), ViaPoint("lower")))
+    with pytest.raises(UnsupportedError, match="frame 'upper': lengths over kind 'ellipsoid' are not computed"):
+        TendonLength((ViaPoint("world"), kt.tendons.WrapShape("ellipsoid", "upper", 0.1), ViaPoint("lower")))
     with pytest.raises(ArgumentError, match="one number where there is no master"):
         PolynomialCoupling("elbow", None, (0.0, 1.0))
     with pytest.raises(kt.errors.DuplicateNameError, match="distance:world,lower.length"):

@@ -122,13 +122,17 @@ def test_what_stays_soft_data():
     assert model.equalities[0].softness.solref == (0.01, 0.5)
 
 
-def test_equalities_around_shapes_are_named():
-    """A tendon around a shape has a length that is not computed."""
+def test_equalities_around_shapes_are_constraints():
+    """The length over a shape is held as any other; its position error is MuJoCo's."""
     text = equality('<tendon name="held" tendon1="around"/>').replace("<equality>", """<tendon><spatial name="around">
         <site site="w"/><geom geom="ga"/><site site="sc"/></spatial></tendon><equality>""")
-    model = load_mjcf(text)
-    assert model.unsupported == ("equality 'held' of tendon 'around'",) and model.nc == 0
-    assert "1 equality of tendons around shapes is not computed" in str(model.report)
+    model, mj = load_mjcf(text), mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(mj)
+    assert model.unsupported == () and model.nc == 1
+    data.qpos[:] = model.random_q(np.random.default_rng(3))
+    mujoco.mj_forward(mj, data)
+    with kt.interpreted():
+        assert _error(model, np.array(data.qpos))[0] == pytest.approx(data.efc_pos[0], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", EQUALITIES)

@@ -182,7 +182,8 @@ def test_paths_of_spatial_tendons_are_kept():
     cord = model.tendons[1]
     w, ga, sb, pulley, _, gb, sc = cord.path
     assert (w, sb, sc) == (ViaPoint("w"), ViaPoint("sb"), ViaPoint("sc"))
-    assert ga == WrapShape("cylinder", "ga", pytest.approx(0.1), "side") and gb.kind == "sphere" and gb.side is None
+    assert ga == WrapShape("cylinder", "ga", ga.radius, "side") and ga.radius == pytest.approx(0.1)
+    assert gb.kind == "sphere" and gb.side is None
     assert pulley == Pulley(2.0)
     mj = mujoco.MjModel.from_xml_string(TENDONS)
     data = mujoco.MjData(mj)

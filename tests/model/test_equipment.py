@@ -13,12 +13,11 @@ from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, Un
 from kinetree.integrators import FIXED_STEP
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import Actuator, Equality, Equipment, Keyframe, LoopJoint, ModelBuilder, Tendon
-from kinetree.tendons import JointTerm, ViaPoint, WrapShape
+from kinetree.tendons import JointTerm, ViaPoint
 
 LOOP = LoopJoint("pin", Spherical(), "lower", "world")
 CURVE = Equality("curve", "joint", "elbow", "shoulder", (0.0, 1.0, 0.5))
 SPRING = Tendon("spring", (ViaPoint("upper"), ViaPoint("lower")), stiffness=10.0)
-WRAPPED = Tendon("wrapped", (ViaPoint("upper"), WrapShape("sphere", "world", 0.1), ViaPoint("lower")))
 DRIVEN = kt.joints.Prescribed(kt.joints.Prismatic(), kt.joints.Sinusoid(0.1, 2.0))
 RAIL = kt.joints.Composite((kt.joints.Revolute(), DRIVEN))  # without an implicit form
 CORD = Tendon("cord", (JointTerm("elbow", 2.0),))
@@ -26,7 +25,6 @@ MOTOR = Actuator("motor", "tendon", "cord")
 SERVO = Actuator("servo", "joint", "elbow", gain="user", bias="affine", bias_parameters=(0.0, -9.0))  # of a user's law
 UNSUPPORTED = [
     ({"loops": (LoopJoint("rail", RAIL, "lower", "world"),)}, "rail"), ({"tendons": (SPRING,)}, "spring"),
-    ({"tendons": (WRAPPED,), "equalities": (Equality("length", "tendon", "wrapped", None, (1.0,)),)}, "length"),
     ({"actuators": (SERVO,)}, "servo"),
 ]  # fmt: skip
 

@@ -105,6 +105,7 @@ def equipped():
     b.add_coupling("slide", "hinge2", 0.5, 0.1)
     b.add_rotor("rotor", "hinge0", 50.0, 1e-4, transverse_inertia=1e-4, mass=0.1)
     at_tip = kt.spatial.Transform.shift(kt.spatial.Vector3(0.0, 0.0, 0.5))
+    tip, foot = ViaPoint("tip"), ViaPoint("link0")
     soft = Softness([0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0])
     b.equipment = Equipment(
         loops=[LoopJoint("close", kt.joints.Spherical(), "world", "tip", at_tip, softness=soft)],
@@ -113,7 +114,7 @@ def equipped():
             Equality("gear", "joint", "hinge0", "hinge1", [0.0, 1.0], softness=soft),
         ],
         tendons=[
-            Tendon("rope", [ViaPoint("tip"), WrapShape("sphere", "tip", 0.1), ViaPoint("link0"), Pulley(2.0)],
+            Tendon("rope", [tip, WrapShape("sphere", "tip", 0.1), foot, Pulley(2.0), foot, tip],
                    rest_length=[0.0, 1.0], actuator_force_range=[-1.0, 1.0]),
             Tendon("sum", [JointTerm("hinge0", 1.0), JointTerm("hinge1", -1.0)]),
         ],

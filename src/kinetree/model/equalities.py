@@ -28,7 +28,7 @@ def equality_constraints(equipment: Equipment, others: Sequence[Constraint]) -> 
     for c in active:
         if c.of == "joint":
             found[c] = _of_joints(c, uses)
-        elif all(tendons[name].is_computed for name in (c.follower, c.master) if name in tendons):
+        else:
             path, master = (tendons[name].path if name in tendons else () for name in (c.follower, c.master))
             references = c.follower_reference, c.master_reference if master else 0.0
             found[c] = TendonLength(path, _coefficients(c), master, *references, c.name)

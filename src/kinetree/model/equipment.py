@@ -23,7 +23,7 @@ from kinetree.arguments import names
 from kinetree.constraints.loop_joint import LoopJoint, Softness
 from kinetree.errors import ModelError, ShapeError, unknown_name
 from kinetree.model.parts import freeze, two_named
-from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
+from kinetree.tendons.path import Path, is_fixed, path_of
 
 INFINITE = float("inf")
 EVERYWHERE = (-INFINITE, INFINITE)
@@ -339,7 +339,7 @@ class Tendon:
     """
 
     name: str
-    path: tuple[JointTerm | ViaPoint | WrapShape | Pulley, ...]
+    path: Path
     stiffness: float = 0.0
     damping: float = 0.0
     dry_friction: float = 0.0
@@ -353,16 +353,13 @@ class Tendon:
 
     def __post_init__(self) -> None:
         freeze(self)
-
-    @property
-    def is_computed(self) -> bool:
-        """Whether its length is computed: a sum of joint positions, or a path through points alone."""
-        return not any(isinstance(part, WrapShape) for part in self.path)
+        if self.path:
+            object.__setattr__(self, "path", path_of(f"tendon {self.name!r}: path", self.path))
 
     @property
     def is_fixed(self) -> bool:
         """Whether the length is a sum of joint positions."""
-        return all(isinstance(part, JointTerm) for part in self.path)
+        return is_fixed(self.path)
 
     @property
     def forces(self) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from kinetree.spatial.scalar import arctan2, minimum, sincos, sqrt, where
+from kinetree.spatial.scalar import arctan2, detach, minimum, sincos, sqrt, with_slopes
 
-STEPS = 8
+STEPS = 12
 
 
 def inside_length(s0, s1, angle, r):
@@ -27,22 +27,38 @@ def inside_length(s0, s1, angle, r):
 
     Notes
     -----
-    The equation is convex and increasing in i, and Newton's method starts beyond its root: it decreases to it. The
-    length is stated so that its derivative with respect to i is zero at the root.
+    The equation is convex and increasing in i; Newton's method starts beyond its root, and decreases to it.
 
     Source: MuJoCo 4.0, ``engine_util_misc.c``, ``wrap_inside``, which has sin i as the unknown and ends at 1e-6.
     """
 
-    def error(i):
-        sine, cosine = sincos(i)
-        x = r * sine
-        legs = [sqrt(s - x * x) for s in (s0, s1)]
-        turned = 2.0 * i - arctan2(x, legs[0]) - arctan2(x, legs[1]) - angle
-        return turned, 2.0 - r * cosine * (1.0 / legs[0] + 1.0 / legs[1]), legs, sine, cosine
+    def slopes(s0, s1, angle, r):  # the length is least in i, so i counts as constant
+        i = _incidence(s0, s1, angle, r)
+        (leg0, leg1), x, cosine = _legs(i, s0, s1, r)
+        return [0.5 * leg0 / s0, 0.5 * leg1 / s1, x, -2.0 * cosine]
 
+    given = s0, s1, angle, r
+    (leg0, leg1), _, cosine = _legs(_incidence(*given), s0, s1, r)
+    return with_slopes(leg0 + leg1 - 2.0 * r * cosine, slopes, *given)
+
+
+def _legs(i, s0, s1, r) -> tuple:
+    """From the ends to the nearest points of the normal at the point; ``r sin i`` and ``cos i``."""
+    sine, cosine = sincos(i)
+    x = r * sine
+    return [sqrt(s - x * x) for s in (s0, s1)], x, cosine
+
+
+def _incidence(*given):
+    """The angle i, by a last step with derivatives."""
+
+    def step(i, s0, s1, angle, r):
+        legs, x, cosine = _legs(i, s0, s1, r)
+        error = 2.0 * i - arctan2(x, legs[0]) - arctan2(x, legs[1]) - angle
+        return i - error / (2.0 - r * cosine * (1.0 / legs[0] + 1.0 / legs[1]))
+
+    s0, s1, angle, r = fixed = [detach(x) for x in given]
     i = minimum(angle / (2.0 - r / sqrt(s0) - r / sqrt(s1)), 0.5 * math.pi)
     for _ in range(STEPS):
-        h, slope, *_ = error(i)
-        i = i - h / slope
-    h, _, legs, sine, cosine = error(i)
-    return legs[0] + legs[1] - r * (2.0 * cosine + sine * h)
+        i = step(i, *fixed)
+    return step(detach(i), *given)

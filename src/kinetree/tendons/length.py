@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kinetree.arguments import refuse
-from kinetree.tendons.parts import JointTerm, PathPart, WrapShape
-from kinetree.tendons.path import Path, branches, segments
+from kinetree.tendons.parts import PathPart, WrapShape
+from kinetree.tendons.path import Path, branches, is_fixed, segments
 from kinetree.tendons.wrapping import magnitude, wrapped_length
 
 
@@ -29,7 +29,7 @@ def path_length(path: Path, kin):
 
     Notes
     -----
-    Points that meet have no direction between them: there the derivative is zero. `WrapShape` has the geometry of shapes.
+    Points that meet have no direction between them: there the derivative is zero.
 
     Source: MuJoCo, XML reference, ``tendon/spatial`` and ``tendon/fixed``.
 
@@ -41,10 +41,10 @@ def path_length(path: Path, kin):
     >>> float(kt.tendons.path_length(path, kt.constraints.Kinematics(model, [0.0, 0.0])))
     2.0
     """
-    if not isinstance(path, tuple) or not path or not all(isinstance(part, PathPart) for part in path):
+    if not isinstance(path, tuple) or not all(isinstance(part, PathPart) for part in path):
         refuse("path_length: path", path, "a tuple of JointTerm, or of ViaPoint, WrapShape and Pulley")
     total = 0.0
-    if isinstance(path[0], JointTerm):
+    if is_fixed(path):
         for term in path:
             total = total + kin.coordinate(term.joint) * term.coefficient
         return total

@@ -149,7 +149,9 @@ class WrapShape(PathPart):
     def __post_init__(self) -> None:
         label = f"wrap shape at frame {self.frame!r}"
         if self.kind in UNSUPPORTED:
-            raise UnsupportedError(f"{label}: lengths over a {self.kind} are not computed; {' and '.join(SHAPES)} are")
+            raise UnsupportedError(
+                f"{label}: lengths over kind {self.kind!r} are not computed; {' and '.join(SHAPES)} are"
+            )
         choice(f"{label}: kind", self.kind, SHAPES)
         object.__setattr__(self, "radius", number(f"{label}: radius", self.radius, "a positive radius [m]", above=0.0))
         object.__setattr__(self, "inside", instance(f"{label}: inside", self.inside, bool, "True or False"))

@@ -30,10 +30,9 @@ def path_of(what: str, path) -> Path:
             value = part.coefficient if isinstance(part, JointTerm) else part.divisor
             if number(f"{what}: the number of {part!r}", value) == 0.0 and isinstance(part, Pulley):
                 raise ModelError(f"{what} has a pulley whose divisor is 0, expected another number")
-    fixed = [isinstance(part, JointTerm) for part in path]
-    if not path or any(fixed) and not all(fixed):
+    if not path or any(isinstance(part, JointTerm) for part in path) and not is_fixed(path):
         raise ModelError(f"{what} is {path!r}, expected joint terms alone, or points")
-    for _, parts in () if any(fixed) else branches(path):
+    for _, parts in () if is_fixed(path) else branches(path):
         wraps = [isinstance(part, WrapShape) for part in parts]
         if len(parts) - sum(wraps) < 2:
             raise ModelError(f"{what} has a branch of fewer than two points: {path!r}")
@@ -43,6 +42,11 @@ def path_of(what: str, path) -> Path:
         if still is not None:
             raise ModelError(f"{what} collapses: {still!r} comes twice in a row, which has no direction")
     return path
+
+
+def is_fixed(path: Path) -> bool:
+    """Whether the length is a sum of joint positions."""
+    return all(isinstance(part, JointTerm) for part in path)
 
 
 def segments(parts) -> Iterator[tuple[ViaPoint, WrapShape | None, ViaPoint]]:

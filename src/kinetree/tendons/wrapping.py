@@ -1,8 +1,8 @@
 """Shortest paths around spheres and cylinders, without branches and without tangent points.
 
-In the plane, seen from the center: with ends at squared distances s0 and s1 the tangents have the lengths ``t = sqrt(s -
-r^2)`` and span the angles ``atan2(t, r)``; what is left of the angle between the ends is the arc. The path touches the
-shape where both ends are outside and the arc is positive.
+In the plane, seen from the center: with ends at squared distances s0 and s1 the tangents have the lengths ``t =
+sqrt(s - r^2)`` and span the angles ``atan2(t, r)``; the rest of the angle between the ends is the arc. The path touches
+the shape where both ends are outside and the arc is positive.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from kinetree.spatial import Vector3
-from kinetree.spatial.scalar import arctan2, sqrt, where
+from kinetree.spatial.scalar import arctan2, sqrt, where, with_slopes
 from kinetree.tendons.inside import inside_length
 
 FULL_TURN = 2.0 * math.pi
@@ -27,8 +27,8 @@ def wrapped_length(shape, start: Vector3, end: Vector3, side: Vector3 | None):
 
     Notes
     -----
-    With a side the path winds from the start over the side's direction to the end, by the smaller angle from each to the
-    next; without one by the smaller angle.
+    With a side the path winds from the start over the side's direction to the end, by the smaller angle from each to
+    the next; without one by the smaller angle.
 
     Source: MuJoCo 4.0, ``engine_util_misc.c``, ``mju_wrap``, whose lengths these are.
     """
@@ -82,17 +82,30 @@ def _spin_of_plane(a: Vector3, b: Vector3) -> tuple:
 
 
 def _flat(shape, s0, s1, cross, dot, is_long) -> tuple:
-    """Whether the path touches the circle, and its length there."""
-    r = shape.radius
-    square = r * r
+    """Whether the path touches the circle, and its length there.
+
+    The slopes are those of a taut string: the length changes with the ends along the tangents, and with the radius by
+    the arc.
+    """
+    square = shape.radius * shape.radius
     outside = (s0 > square) & (s1 > square)
-    t0, t1 = (sqrt(where(outside, s - square, 1.0)) for s in (s0, s1))
-    sine, cosine = r * (t0 + t1), square - t0 * t1  # of the angle that the tangents span
-    cross, dot = where(is_long, -cross, cross), where(outside, dot, 1.0)
-    arc = arctan2(cross * cosine - dot * sine, dot * cosine + cross * sine)
-    if shape.inside:
-        seen = outside & (arc < 0.0)
-        ends = (where(seen, s, square + 1.0) for s in (s0, s1))
-        return seen, inside_length(*ends, where(seen, arctan2(cross, dot), 0.0), r)
-    arc = where(is_long & (arc < 0.0), arc + FULL_TURN, arc)
-    return outside & (arc > 0.0), t0 + t1 + r * arc
+    s0, s1 = (where(outside, s, 2.0 * square) for s in (s0, s1))
+    given = s0, s1, where(is_long, -cross, cross), where(outside, dot, square), shape.radius
+
+    def tangents(s0, s1, cross, dot, r):
+        t0, t1 = sqrt(s0 - r * r), sqrt(s1 - r * r)
+        sine, cosine = r * (t0 + t1), r * r - t0 * t1  # of the angle that they span
+        arc = arctan2(cross * cosine - dot * sine, dot * cosine + cross * sine)
+        return t0, t1, where(is_long & (arc < 0.0), arc + FULL_TURN, arc)
+
+    def slopes(s0, s1, cross, dot, r):
+        t0, t1, arc = tangents(s0, s1, cross, dot, r)
+        turn = r / (s0 * s1)
+        return [0.5 * t0 / s0, 0.5 * t1 / s1, turn * dot, -turn * cross, arc]
+
+    t0, t1, arc = tangents(*given)
+    if not shape.inside:
+        return outside & (arc > 0.0), with_slopes(t0 + t1 + shape.radius * arc, slopes, *given)
+    passing = outside & (arc < 0.0)
+    angle = where(passing, arctan2(*given[2:4]), 0.0)
+    return passing, inside_length(s0, s1, angle, shape.radius)

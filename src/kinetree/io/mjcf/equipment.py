@@ -37,7 +37,6 @@ _CODE = "not-computed"
 _REFUSED = "so forward_dynamics, simulate, ... refuse the model"
 # Equipment that the dynamics do not compute, by type: the kind of element, one of them, several.
 _KINDS = {
-    equipment.Equality: ("equality", "equality of tendons around shapes", "equalities of tendons around shapes"),
     equipment.RotationLimit: ("joint", "limit of a ball joint", "limits of ball joints"),
     equipment.Tendon: ("tendon", "tendon with forces", "tendons with forces"),
 }
@@ -100,9 +99,24 @@ def _path(builder: ModelBuilder, place: Layout, t: int, name: str, notes: Notes)
         elif kind in _WRAPPED:
             side = place.sites[int(number)] if number >= 0.0 else None
             frame = geom_frame(builder, place, target)
-            yield WrapShape(_WRAPPED[kind], frame, float(mj.geom_size[target, 0]), side)
+            inside = side is not None and _is_inside(place, target, int(number), name, notes)
+            yield WrapShape(_WRAPPED[kind], frame, float(mj.geom_size[target, 0]), side, inside)
         elif kind == _PULLEY:
             yield Pulley(number)
+
+
+def _is_inside(place: Layout, geom: int, site: int, name: str, notes: Notes) -> bool:
+    """Whether a side site is inside a shape; where it moves relative to it, in the position shown by the file."""
+    import mujoco
+
+    mj, at = place.mj, mujoco.MjData(place.mj)
+    mujoco.mj_kinematics(mj, at)
+    inside = bool(np.linalg.norm(at.site_xpos[site] - at.geom_xpos[geom]) < mj.geom_size[geom, 0])
+    if mj.body_weldid[mj.site_bodyid[site]] != mj.body_weldid[mj.geom_bodyid[geom]]:
+        where = "inside" if inside else "outside of"
+        message = f"tendon '{name}': its side site moves relative to the shape and counts as {where} it"
+        notes.info(("tendon", name), message)
+    return inside
 
 
 # Equality constraints ---------------------------------------------------------------------------------------------

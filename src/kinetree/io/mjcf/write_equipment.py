@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -18,8 +17,8 @@ from kinetree.model.equipment import LoopJoint, RotationLimit
 from kinetree.model.loop_joints import DATA
 from kinetree.model.parts import pose_of_transform
 from kinetree.spatial import Transform, Vector3
-from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
-from kinetree.tendons.path import branches
+from kinetree.state_kinematics import Kinematics
+from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape, path_length
 
 MOST_COEFFICIENTS = 5
 SAME_POINT = 1e-12  # [m]
@@ -74,14 +73,7 @@ class EquipmentWriter:
 
     def _length0(self, tendon) -> float:
         """The length where the file shows the robot."""
-        if tendon.is_fixed:
-            return sum(term.coefficient * self._q0(term.joint) for term in tendon.path)
-        total = 0.0
-        for divisor, parts in branches(tendon.path):
-            poses = [(*self.file.states.pose_of(self.model.frame(part.frame)), part.at) for part in parts]
-            points = [p + R @ at for R, p, at in poses]
-            total += sum(float(np.linalg.norm(b - a)) for a, b in pairwise(points)) / divisor
-        return total
+        return float(path_length(tendon.path, Kinematics(self.model, self.file.states.q0.tolist())))
 
     def _coupling(self, section, coupling) -> None:
         follower, master = self._joint(coupling.joint), self._joint(coupling.master)
@@ -170,10 +162,6 @@ class EquipmentWriter:
             x0, y0 = (x0 - self._q0(c.master) if c.master else x0), y0 - self._q0(c.follower)
         else:
             tendons = {t.name: t for t in self.model.tendons}
-            if not all(tendons[name].is_computed for name in (c.follower, c.master) if name):
-                # Lengths where the file shows the robot: those of the model's file, if that showed it so too.
-                as_before = "initial" not in self.model.keyframes or self.file.states.is_shown
-                return _padded(c.coefficients) if as_before else None
             x0 = _left(x0, self._length0(tendons[c.master])) if c.master else x0
             y0 = _left(y0, self._length0(tendons[c.follower]))
         if x0 == 0.0 and y0 == 0.0:
