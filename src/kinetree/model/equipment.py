@@ -444,7 +444,7 @@ class Equipment:
     @property
     def computed_actuators(self) -> tuple[Actuator, ...]:
         """The actuators that are on and whose forces the dynamics compute."""
-        paths = {tendon.name for tendon in self.tendons if tendon.is_computed}
+        paths = {tendon.name for tendon in self.tendons if tendon.path}
         on = (a for a in self.actuators if a.active and any(a.gear) and not a.not_computed)
         return tuple(a for a in on if a.transmission != "tendon" or a.target in paths)
 
