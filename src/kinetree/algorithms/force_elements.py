@@ -221,9 +221,13 @@ def _add_lengths(found: Law, graph: Graph, law, element, now) -> None:
     values = iter(_in_place(graph, ids, {_LENGTHS: lengths, _RATES: rates}))
     found.energy = graph.add(found.energy, next(values))
     total = [graph.ZERO] * n
+    moving = any(k != graph.ZERO for k in tensions)  # then the rates need the rows anyway
     for forces in (found.conservative, found.other):
         pulls = [next(values) for _ in rows]
-        forces += [force for pull, row in zip(pulls, rows, strict=True) for force in _pulled(graph, pull, row)]
+        if moving:
+            forces += [force for pull, row in zip(pulls, rows, strict=True) for force in _pulled(graph, pull, row)]
+        else:
+            forces += _pulled_together(found.leaves, graph, zip(lengths, pulls, strict=True))
         total = [graph.add(a, b) for a, b in zip(total, pulls, strict=True)]
     found.slopes.append((rows, *([{k: next(values) for k in row} for row in hessian] for hessian in slopes), total))
 
@@ -263,6 +267,15 @@ def _in_place(graph: Graph, ids, arrays: dict) -> list[int]:
         return arrays[args[0]][args[1]] if args[0] in arrays else graph.input(*args)
 
     return [_expr(graph, x).id for x in evaluate(graph, ids, leaf)]
+
+
+def _pulled_together(leaves: Leaves, graph: Graph, pulls) -> list:
+    """Forces by one reverse pass of all tensions, without the derivatives of each length."""
+    weights: dict[int, int] = {}
+    for length, tension in pulls:
+        weights[length.id] = graph.add(weights[length.id], tension) if length.id in weights else tension
+    positions = [leaf for leaf in leaves.found if leaf.name in POSITIONS]
+    return paired(positions, [graph.neg(k) for k in adjoints(graph, weights, scalars(positions))])
 
 
 def _pulled(graph: Graph, tension: int, row) -> list:

@@ -54,9 +54,6 @@ class BodyDamping(ForceElement):
 
     def dissipation(self, kin):
         v, w = kin.velocity(self.frame, self.at), kin.angular_velocity(self.frame)
-        return 0.5 * (in_frame(self.angular, kin, self.frame, w) + in_frame(self.linear, kin, self.frame, v))
-
-
-def in_frame(values, kin, frame: str, vector):
-    """The sum of ``value x^2`` over the coordinates of a vector in a frame, whose axes matter if the values differ."""
-    return along_axes(values, kin.rotation(frame).T @ vector if isinstance(values, tuple) else vector)
+        by_axis = isinstance(self.angular, tuple) or isinstance(self.linear, tuple)
+        R = kin.rotation(self.frame) if by_axis else None
+        return 0.5 * (along_axes(self.angular, w, R) + along_axes(self.linear, v, R))

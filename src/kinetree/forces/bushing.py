@@ -92,8 +92,8 @@ class Bushing(ForceElement):
         return 0.5 * (along_axes(self.stiffness, Vector3(*length[:3])) + turned)
 
     def dissipation(self, kin):
-        axes, w = kin.rotation(self.start).T, kin.angular_velocity(self.start)
+        R, w = kin.rotation(self.start), kin.angular_velocity(self.start)
         rate = kin.velocity(self.end, self.end_at) - kin.velocity(self.start, self.start_at)
-        rate = axes @ (rate - w.cross(self._displacement(kin)))
-        turning = axes @ (kin.angular_velocity(self.end) - w)
-        return 0.5 * (along_axes(self.damping, rate) + along_axes(self.turning_damping, turning))
+        rate = rate - w.cross(self._displacement(kin))
+        turning = kin.angular_velocity(self.end) - w
+        return 0.5 * (along_axes(self.damping, rate, R) + along_axes(self.turning_damping, turning, R))

@@ -64,8 +64,12 @@ def _label(element, what: str) -> str:
     return f"{type(element).__name__} {element.name!r}: {what}"
 
 
-def along_axes(values, vector):
-    """Of a vector the sum of ``value x^2`` over its coordinates, the values one for all or one for each."""
+def along_axes(values, vector, R=None):
+    """The sum of ``value x^2`` over the coordinates of a vector in the axes R, the values one for all or one for each.
+
+    R is not used where one value is for all axes.
+    """
     if not isinstance(values, tuple):
         return values * vector.dot(vector)
+    vector = vector if R is None else R.T @ vector
     return sum((value * x * x for value, x in zip(values, vector, strict=True)), start=0.0)
