@@ -25,6 +25,7 @@ from kinetree.compiler.derivative_functions import differentiate as differentiat
 from kinetree.compiler.interpret import interpreted as interpreted
 from kinetree.io.lint.lint import lint as lint
 from kinetree.io.load import load as load
+from kinetree.maximal_coordinates.of_model import maximal as maximal
 from kinetree.simulation.rollout import rollout as rollout
 from kinetree.simulation.rollout_gradient import rollout_gradient as rollout_gradient
 from kinetree.io.save import save as save
@@ -50,6 +51,7 @@ from kinetree import io as io
 from kinetree import joints as joints
 from kinetree import kinematics as kinematics
 from kinetree import liegroup as liegroup
+from kinetree import maximal_coordinates as maximal_coordinates
 from kinetree import model as model
 from kinetree import models as models
 from kinetree import muscles as muscles
@@ -122,6 +124,8 @@ __all__ = [
     "lint",
     "load",
     "mass_matrix",
+    "maximal",
+    "maximal_coordinates",
     "model",
     "models",
     "momentum",

@@ -18,7 +18,8 @@ PLACES = {
         "accuracy": "analysis.accuracy", "assemble": "analysis.assemble", "check_gradient": "analysis.check_gradient",
         "compile": "compiler.function", "dh": "io.dh",
         "differentiate": "compiler.derivative_functions", "interpreted": "compiler.interpret",
-        "lint": "io.lint.lint", "load": "io.load", "rollout": "simulation.rollout",
+        "lint": "io.lint.lint", "load": "io.load", "maximal": "maximal_coordinates.of_model",
+        "rollout": "simulation.rollout",
         "rollout_gradient": "simulation.rollout_gradient", "save": "io.save", "simulate": "simulation.simulate",
         "verify": "verification.verify",
     },
@@ -69,6 +70,11 @@ PLACES = {
         "DHRow": "io.dh", "DHTable": "io.dh", "Isolation": "io.isolated", "load_mjcf": "io.mjcf.read",
         "load_sdf": "io.sdf.read", "load_urdf": "io.urdf.read", "to_dh": "io.dh_extract", "to_mjcf": "io.mjcf.write",
         "to_urdf": "io.urdf.write",
+    },
+    "kinetree.maximal_coordinates": {
+        "Body": "maximal_coordinates.free_bodies", "Equation": "maximal_coordinates.system",
+        "MaximalSystem": "maximal_coordinates.of_model", "Solution": "maximal_coordinates.system",
+        "Step": "maximal_coordinates.system", "System": "maximal_coordinates.system",
     },
     "kinetree.models": {
         **{
@@ -175,7 +181,8 @@ ALGORITHMS = {
 
 NAMESPACES = {name: name for name in (
     "centroidal closed_loops compiler constraints control conventions data deformables dynamics errors export "
-    "floating_base forces geometry identify integrators io joints kinematics liegroup model models muscles "
+    "floating_base forces geometry identify integrators io joints kinematics liegroup "
+    "maximal_coordinates model models muscles "
     "regressors simulation sparse spatial surgery tendons textbook viz"
 ).split()}  # fmt: skip
 NAMESPACES |= {"scenes": "scenes", "signals": "simulation.signals"}

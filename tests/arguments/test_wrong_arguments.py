@@ -50,6 +50,10 @@ MADE = {
     "identify.Identification",
     "control.InverseKinematics",
     "control.LinearQuadraticRegulator",
+    "maximal_coordinates.Equation",
+    "maximal_coordinates.MaximalSystem",
+    "maximal_coordinates.Solution",
+    "maximal_coordinates.Step",
     "surgery.Simplification",
     "viz.JointKind",
 }
@@ -64,6 +68,7 @@ TABLES = (
     "calls_closed_loops",
     "calls_two_arms",
     "calls_deformables",
+    "calls_maximal",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 

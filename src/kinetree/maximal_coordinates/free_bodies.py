@@ -1,0 +1,197 @@
+"""Models whose bodies all move freely and whose joints all close loops.
+
+The velocities of such a model are the twists of its bodies in body coordinates, its mass matrix is block diagonal, and
+the rows of its constraints are those of all joints. So force elements, constraints and kinematics are computed by the
+same code in both kinds of coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from kinetree.arguments import number, refuse, text
+from kinetree.constraints import LoopJoint
+from kinetree.constraints.contract import EQUALITY
+from kinetree.constraints.redundancy import LoopRows
+from kinetree.errors import ConstraintError, InertiaError, ModelError, UnsupportedError
+from kinetree.joints import Free
+from kinetree.model import Model
+from kinetree.model.builder import ModelBuilder, as_transform
+from kinetree.model.validation import central_inertia
+from kinetree.spatial import Inertia, Symmetric3
+from kinetree.spatial.rotations import quaternion_from_rotation
+from kinetree.surgery.trees import retree
+
+WORLD = "world"
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body of a system in maximal coordinates.
+
+    Parameters
+    ----------
+    name : str
+    mass : float
+        Positive [kg].
+    com : (3,) array
+        Center of mass in body coordinates [m]. The origin may be anywhere in the body.
+    inertia : (3,), (6,) or (3, 3) array
+        About the center of mass, axes of the body [kg m^2]: principal moments, (xx, yy, zz, xy, xz, yz), or a matrix.
+    pose : Transform, (xyz, rpy), (R, p) or (4, 4) array
+        Of the body in the world at the start [m, rad].
+    frames : mapping of str to pose
+        Further frames, by their poses in the body: ends of joints and of force elements [m, rad].
+    """
+
+    name: str
+    mass: float
+    com: Sequence[float] = (0.0, 0.0, 0.0)
+    inertia: object = (0.0, 0.0, 0.0)
+    pose: object = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    frames: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        text("Body: name", self.name, "the name of a body")
+        object.__setattr__(self, "mass", number(f"Body {self.name!r}: mass", self.mass))
+
+
+def built(bodies: Sequence[Body], joints: Sequence[LoopJoint], gravity, forces, frames) -> tuple[Model, list[Inertia]]:
+    """The model of free bodies that is put together by hand, and their inertias; ``frames`` are those of the world."""
+    b, inertias = ModelBuilder("bodies", gravity=gravity), []
+    for body in bodies:
+        b.add_body(
+            body.name, WORLD, Free(), f"pose of {body.name}",
+            mass=body.mass, com=body.com, inertia=body.inertia,
+        )  # fmt: skip
+        if not body.mass > 0.0:
+            raise massless("System", body.name, body.mass)
+        record = b._bodies[body.name]
+        inertias.append(record.inertia)
+        record.inertia = regular(record.inertia)
+        for frame, pose in body.frames.items():
+            b.add_frame(frame, body.name, pose)
+    for frame, pose in frames.items():
+        b.add_frame(frame, WORLD, pose)
+    return b.build().with_constraints(*joints).with_forces(*forces), inertias
+
+
+def start(model: Model, bodies: Sequence[Body]) -> np.ndarray:
+    """The positions of the bodies at the poses that they were given."""
+    q = model.neutral()
+    for i, body in enumerate(bodies, start=1):
+        X = as_transform(f"Body {body.name!r}: pose", body.pose)
+        q[model.q_slice[i]] = [*X.r, *quaternion_from_rotation(X.E)]
+    return q
+
+
+def freed(model: Model) -> tuple[Model, list[Inertia]]:
+    """The model of the same bodies, all free, whose joints all close loops; and the inertias of the bodies.
+
+    Raises
+    ------
+    UnsupportedError
+        The model has parts that have no maximal form yet.
+    InertiaError
+        A body has no inertia of its own.
+    """
+    _refuse(model)
+    inertias = [model.I[i] for i in model.outward()]
+    for name, I in zip(model.body_names[1:], inertias, strict=True):
+        if not I.m > 0.0:
+            raise massless("maximal", name, I.m)
+    poses = [LoopJoint(f"pose of {body}", Free(), WORLD, body) for body in model.body_names[1:]]
+    laws = [force for force in model.forces if not force.commanded]
+    kept = [c for c in model.constraints if not c.joints]
+    bare = model.replace(armature=0.0, forces=laws) if len(laws) < len(model.forces) else model.replace(armature=0.0)
+    bare = bare.replace(constraints=tuple(kept), I=[model.I[0], *map(regular, inertias)])
+    bare = bare.replace(equipment=replace(bare.equipment, actuators=(), tendons=(), keyframes=()))
+    try:
+        bodies = bare.with_constraints(*poses)
+        return retree(bodies, keep=[loop.name for loop in poses], chords=model.joint_names), inertias
+    except ModelError as failure:
+        raise UnsupportedError(f"maximal: model {model.name!r} has no form in maximal coordinates: {failure}") from None
+
+
+def with_rows(model: Model, kept: Sequence[int]) -> Model:
+    """A copy whose rows are chosen, so that no search at closed positions is made for them."""
+    made = model.replace(name=model.name)
+    made._set(_loop_rows=LoopRows(tuple(kept), MappingProxyType({}), MappingProxyType({})))
+    return made
+
+
+def coupled(model: Model) -> Model | None:
+    """The model with its constraints between coordinates of joints alone; None if there are none."""
+    rows = tuple(c for c in model.constraints if c.joints)
+    bare = model.replace(constraints=rows)
+    return bare.replace(equipment=replace(bare.equipment, loops=(), equalities=())) if rows else None
+
+
+def _refuse(model: Model) -> None:
+    if model.algebra.dimension != 6:
+        raise UnsupportedError(f"maximal: model {model.name!r} is planar; take its spatial model, model.spatial")
+    found = [*model.unsupported, *(f"the {c}" for c in model.constraints if c.row_kind != EQUALITY)]
+    found += [f"joint {name!r}, which depends on time" for name in _timed(model)]
+    found += [f"the {c}, which depends on time" for c in model.constraints if c.time_dependent]
+    found += [f"rotor {rotor.name!r} (kt.surgery.expand_gears makes bodies of rotors)" for rotor in model.rotors]
+    if found:
+        raise UnsupportedError(
+            f"maximal: model {model.name!r} has parts without a form in maximal coordinates: {'; '.join(found)}. "
+            "Take them away, for example by model.replace(constraints=..., rotors=())."
+        )
+
+
+def _timed(model: Model) -> list[str]:
+    return [model.joint_name(i) for i in model.outward() if model.joints[i].time_dependent]
+
+
+def massless(who: str, body: str, mass: float) -> InertiaError:
+    """The error about a body without mass."""
+    return InertiaError(
+        f"{who}: body {body!r} has mass {mass:g} kg, expected a positive one: in maximal coordinates each body moves "
+        "by its own. Give it mass, or weld it to its neighbor (kt.surgery.merge_fixed)."
+    )
+
+
+def regular(I: Inertia) -> Inertia:
+    """The inertia, with 1e-8 of its largest moment about every axis where it is singular, as that of a thin rod.
+
+    Models refuse free bodies without inertia about an axis. Equal moments about all axes add no gyroscopic force and no
+    weight, so forces are exact; the equation of motion takes the inertia as it is.
+    """
+    moments = np.linalg.eigvalsh(central_inertia(I))
+    if moments[0] > 1e-8 * moments[2]:
+        return I
+    e = 1e-8 * (max(np.diag(I.matrix())[:3]) or I.m)
+    return Inertia(I.m, I.h, I.I + Symmetric3(e, 0.0, e, 0.0, 0.0, e))
+
+
+def redundant(names: Sequence[str], who: str) -> ConstraintError:
+    """The error about rows that others imply."""
+    return ConstraintError(
+        f"{who}: the constraints are over-determined: {', '.join(names)} follow{'s' * (len(names) == 1)} from the "
+        "others. Take a joint of more freedoms there, or System(..., redundant='drop').",
+        rows=tuple(names),
+    )
+
+
+def checked_bodies(bodies) -> list[Body]:
+    """Bodies, with different names."""
+    found = list(bodies) if not isinstance(bodies, (str, bytes)) and hasattr(bodies, "__iter__") else [bodies]
+    for body in found:
+        if not isinstance(body, Body):
+            refuse("System: bodies", body, "a sequence of kt.maximal_coordinates.Body")
+    return found
+
+
+def checked_joints(joints) -> list[LoopJoint]:
+    """Loop joints, all held."""
+    found = list(joints) if not isinstance(joints, (str, bytes)) and hasattr(joints, "__iter__") else [joints]
+    for joint in found:
+        if not isinstance(joint, LoopJoint):
+            refuse("System: joints", joint, "a sequence of kt.constraints.LoopJoint")
+    return found

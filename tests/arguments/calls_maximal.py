@@ -1,0 +1,46 @@
+"""One valid call of the functions of maximal and reduced coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import kinetree as kt
+from kinetree.maximal_coordinates import Body, System
+
+
+def table(folder) -> dict[str, tuple]:
+    """Name, callable and valid arguments."""
+    system = kt.maximal(kt.models.double_pendulum())
+    q, v = system.state([0.1, 0.2], [0.3, 0.4])
+    state = dict(q=q, v=v, tau=None, f_ext=None, x=None, u=None)
+    rates, of = system.accelerations(q, v).accelerations, "maximal_coordinates.System"
+    of_model = "maximal_coordinates.MaximalSystem"
+    reduced = dict(q=np.array([0.1, 0.2]), v=np.array([0.3, 0.4]))
+    return {
+        "maximal": (kt.maximal, dict(model=kt.models.double_pendulum())),
+        "maximal_coordinates.Body": (
+            Body,
+            dict(name="a", mass=1.0, com=(0, 0, 0), inertia=(1, 1, 1), pose=((0, 0, 0), (0, 0, 0)), frames={}),
+        ),
+        of: (
+            System,
+            dict(
+                bodies=[Body("a", 1.0, inertia=(1, 1, 1))], joints=(), gravity=(0, 0, -9.81), forces=(), frames=None,
+                redundant="raise",
+            ),
+        ),
+        f"{of}.accelerations": (system.accelerations, state | dict(baumgarte=(1.0, 1.0), method="sparse")),
+        f"{of}.closed": (system.closed, dict(q=q, steps=1)),
+        f"{of}.equation": (system.equation, state),
+        f"{of}.slopes": (system.slopes, dict(q=q, v=v, method="exact", x=None, u=None)),
+        f"{of}.step": (
+            system.step,
+            dict(
+                q=q, v=v, tau=None, f_ext=None, dt=0.01, u=None, slopes="exact", baumgarte=1.0, stabilize=True,
+                method="sparse",
+            ),
+        ),
+        f"{of_model}.state": (system.state, reduced),
+        f"{of_model}.reduced_state": (system.reduced_state, dict(q=q, v=v)),
+        f"{of_model}.reduced_accelerations": (system.reduced_accelerations, dict(q=q, v=v, accelerations=rates)),
+    }  # fmt: skip

@@ -1,0 +1,168 @@
+"""Models in maximal coordinates: accelerations and forces are those of joint coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import InertiaError, UnsupportedError
+from kinetree.joints import Revolute, Spherical
+from tests.forces.user_elements import Drag
+
+ALIKE = 1e-9  # relative: condition numbers of these systems are below 1e6
+
+
+@pytest.fixture(autouse=True)
+def interpreted_source():
+    with kt.interpreted():
+        yield
+
+
+def with_elements(model, rng):
+    """The model with springs and dampers in joints, a spring between two bodies, and drag on a body."""
+    single = {model.joint_name(i) for i in model.outward() if model.joints[i].nv == 1}
+    pick = {name: float(rng.uniform(0.1, 2.0)) for name in sorted(single)[::2]}
+    ends = rng.permutation(model.nb)[:2]
+    spring = kt.forces.PointSpring("band", *(model.body_names[k] for k in ends), 30.0, 0.1, 0.4)
+    damped = model.replace(damping=pick, stiffness=pick) if pick else model
+    return damped.with_forces(spring, Drag("drag", model.body_names[-1], 0.3, 0.2))
+
+
+def tree(seed: int, forces: bool = True):
+    """A random tree of all kinds of joints with force elements, and a state."""
+    model = kt.models.random_tree(4 + seed % 7, seed=900 + seed, floating=seed % 3 == 0)
+    rng = np.random.default_rng(seed)
+    model = with_elements(model, rng) if forces else model
+    q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    return model, q, v, tau, rng.standard_normal((model.nb, 6))
+
+
+def loops(seed: int):
+    """A random mechanism with loops and force elements, and a closed state."""
+    model, q, v = kt.models.random_loops(seed, bodies=4 + seed % 4, loops=1 + seed % 2)
+    return with_elements(model, np.random.default_rng(seed)), q, v
+
+
+def alike(found, expected):
+    """Equal relative to the largest entry."""
+    scale = np.max(np.abs(expected), initial=1.0)
+    assert np.max(np.abs(np.asarray(found) - expected), initial=0.0) <= ALIKE * scale
+
+
+def of_bodies(model, q, v, a):
+    """Rates of the twists of the bodies, in their coordinates."""
+    return kt.kinematics.body_accelerations(model, q, v, a, reference="local", kind="spatial")[1:]
+
+
+@pytest.mark.seeds(20)
+def test_accelerations_of_trees(seed):
+    """The KKT system of all bodies and joints, dense and from the leaves to the root, against the recursion."""
+    model, q, v, tau, f_ext = tree(seed)
+    system = kt.maximal(model)
+    state = system.state(q, v)
+    a = kt.forward_dynamics(model, q, v, tau, f_ext)
+    for method in ("sparse", "dense"):
+        found = system.accelerations(*state, tau, f_ext, method=method)
+        alike(found.accelerations, of_bodies(model, q, v, a))
+        alike(system.reduced_accelerations(*state, found.accelerations), a)
+
+
+@pytest.mark.seeds(20)
+def test_wrenches_of_joints(seed):
+    """Constraint and actuator together are the wrench that inverse dynamics transmits through each joint."""
+    model, q, v, tau, f_ext = tree(seed, forces=False)
+    system = kt.maximal(model)
+    found = system.accelerations(*system.state(q, v), tau, f_ext).wrenches
+    assert system.joint_names == model.joint_names
+    assert system.joint_bodies == model.body_names[1:]
+    a = kt.aba(model, q, v, tau, f_ext)
+    alike(found, kt.dynamics.joint_wrenches(model, q, v, a, f_ext, reference="local")[1:])
+
+
+@pytest.mark.seeds(20)
+def test_states_there_and_back(seed):
+    """Joint positions and velocities to poses and twists, and back; poses are those of forward kinematics."""
+    model, q, v, *_ = tree(seed, forces=False)
+    system = kt.maximal(model)
+    poses, twists = system.state(q, v)
+    R, p = kt.forward_kinematics(model, q)
+    R_m, p_m = kt.forward_kinematics(system.model, poses)
+    alike(R_m, R)
+    alike(p_m, p)
+    alike(twists.reshape(-1, 6), kt.kinematics.body_velocities(model, q, v, reference="local")[1:])
+    back, rates = system.reduced_state(poses, twists)
+    alike(kt.difference(model, q, back), np.zeros(model.nv))
+    alike(rates, v)
+
+
+@pytest.mark.seeds(20)
+def test_accelerations_of_loops(seed):
+    """Loops are further rows; those that others imply are left out as in joint coordinates, with the same forces."""
+    model, q, v = loops(seed)
+    tau = np.random.default_rng(seed).standard_normal(model.nv)
+    system = kt.maximal(model)
+    state = system.state(q, v)
+    q, v = system.reduced_state(*state)  # positions of composite joints are not unique; tau belongs to these
+    a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    for method in ("sparse", "dense"):
+        found = system.accelerations(*state, tau, method=method)
+        alike(found.accelerations, of_bodies(model, q, v, a))
+    names = {loop.name: numbers for loop, numbers in model.constraint_rows()}
+    for c, numbers in system.model.constraint_rows():
+        if c.name in names:
+            alike(found.multipliers[list(numbers)], lam[list(names[c.name])])
+
+
+@pytest.mark.parametrize("name", ["four_bar", "bennett", "stewart_platform", "delta_robot", "andrews_squeezer"])
+def test_mechanisms_of_thin_rods(name):
+    """Rods without inertia about their axis, which only their joints keep from turning."""
+    model = getattr(kt.models, name)()
+    q, _ = model.keyframe("initial")
+    v = kt.closed_loops.project_velocity(model, q, np.random.default_rng(0).standard_normal(model.nv))
+    system, tau = kt.maximal(model), np.linspace(-1.0, 1.0, model.nv)
+    state = system.state(q, v)
+    found = system.accelerations(*state, tau)
+    alike(system.reduced_accelerations(*state, found.accelerations), kt.forward_dynamics(model, q, v, tau))
+
+
+def test_couplings_and_constraints_of_frames():
+    """Rows between coordinates of joints, linear and not, and a rod between two points."""
+    arm, c = kt.models.n_pendulum(5), kt.constraints
+    joints, bodies = arm.joint_names, arm.body_names
+    model = arm.with_constraints(
+        c.Coupling(joints[1], joints[0], 0.7, 0.1),
+        c.PolynomialCoupling(joints[2], joints[1], (0.05, 0.3, 0.4), name="cam"),
+        c.Distance(bodies[5], "world", 2.0, name="rod"),
+    )
+    q = kt.assemble(model, [0.1, 0.2, 0.3, 0.9, -0.4])
+    q = q[0] if isinstance(q, tuple) else q
+    v = kt.closed_loops.project_velocity(model, q, [0.5, 0.3, 0.1, -0.2, 0.4])
+    system, tau = kt.maximal(model), np.linspace(-1.0, 1.0, 5)
+    state = system.state(q, v)
+    assert system.row_names[-2:] == ("coupling of joint 'rod2' to 'rod1'", "cam") or len(system.row_names) == system.nc
+    found = system.accelerations(*state, tau)
+    alike(system.reduced_accelerations(*state, found.accelerations), kt.forward_dynamics(model, q, v, tau))
+
+
+def test_parts_without_a_maximal_form_are_named():
+    """Rotors, planar models, bounded forces and joints that depend on time are refused by name."""
+    limited = kt.models.double_pendulum().replace(upper=1.0).with_constraints(kt.constraints.HardLimits())
+    with pytest.raises(UnsupportedError, match=r"maximal: model 'double_pendulum' has parts .*hard limits"):
+        kt.maximal(limited)
+    b = kt.ModelBuilder.of(kt.models.double_pendulum())
+    b.add_rotor("motor", "elbow", 50.0, 1e-4)
+    with pytest.raises(UnsupportedError, match=r"rotor 'motor'.*expand_gears"):
+        kt.maximal(b.build())
+    timed = kt.models.random_tree(30, seed=1, time_dependent=True)
+    with pytest.raises(UnsupportedError, match="which depends on time"):
+        kt.maximal(timed)
+
+
+def test_a_body_without_mass_is_named():
+    """The link between two hinges of a universal joint has no mass: in maximal coordinates it has no equation."""
+    b = kt.ModelBuilder("universal")
+    b.add_body("cross", "world", Revolute((1, 0, 0)))
+    b.add_body("arm", "cross", Spherical(), mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    with pytest.raises(InertiaError, match=r"maximal: body 'cross' has mass 0 kg, expected a positive one"):
+        kt.maximal(b.build())
