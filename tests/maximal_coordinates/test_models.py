@@ -152,7 +152,7 @@ def test_parts_without_a_maximal_form_are_named():
         kt.maximal(limited)
     b = kt.ModelBuilder.of(kt.models.double_pendulum())
     b.add_rotor("motor", "elbow", 50.0, 1e-4)
-    with pytest.raises(UnsupportedError, match=r"rotor 'motor'.*expand_gears"):
+    with pytest.raises(UnsupportedError, match=r"maximal does not compute geared rotors.*'motor'.*expand_gears"):
         kt.maximal(b.build())
     timed = kt.models.random_tree(30, seed=1, time_dependent=True)
     with pytest.raises(UnsupportedError, match="which depends on time"):

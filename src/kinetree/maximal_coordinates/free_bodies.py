@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from kinetree.algorithms.gears import refuse_gears
 from kinetree.arguments import number, refuse, text
 from kinetree.constraints import LoopJoint
 from kinetree.constraints.contract import EQUALITY
@@ -132,16 +133,16 @@ def coupled(model: Model) -> Model | None:
 
 
 def _refuse(model: Model) -> None:
+    refuse_gears(model, "maximal")
     if model.algebra.dimension != 6:
         raise UnsupportedError(f"maximal: model {model.name!r} is planar; take its spatial model, model.spatial")
     found = [*model.unsupported, *(f"the {c}" for c in model.constraints if c.row_kind != EQUALITY)]
     found += [f"joint {name!r}, which depends on time" for name in _timed(model)]
     found += [f"the {c}, which depends on time" for c in model.constraints if c.time_dependent]
-    found += [f"rotor {rotor.name!r} (kt.surgery.expand_gears makes bodies of rotors)" for rotor in model.rotors]
     if found:
         raise UnsupportedError(
             f"maximal: model {model.name!r} has parts without a form in maximal coordinates: {'; '.join(found)}. "
-            "Take them away, for example by model.replace(constraints=..., rotors=())."
+            "Take them away, for example by model.replace(constraints=())."
         )
 
 

@@ -142,7 +142,7 @@ def maximal(model) -> MaximalSystem:
     Raises
     ------
     UnsupportedError
-        The model is planar, or has rotors, joints that depend on time, bounded forces, or joints with limits or other
+        The model is planar, or has gears, joints that depend on time, bounded forces, or joints with limits or other
         data that loop joints cannot have.
     InertiaError
         A body has no inertia of its own.
