@@ -62,7 +62,8 @@ PLACES = {
     "kinetree.integrators": {
         "ADAPTIVE": "integrators.methods", "Adaptive": "integrators.methods", "Baumgarte": "integrators.closure",
         "ExplicitRungeKutta": "integrators.explicit", "FIXED_STEP": "integrators.methods",
-        "GeneralizedAlpha": "integrators.generalized_alpha", "RungeKutta4": "integrators.rk4",
+        "GeneralizedAlpha": "integrators.generalized_alpha", "LinearlyImplicit": "integrators.linearly_implicit",
+        "RungeKutta4": "integrators.rk4",
         "SemiImplicitEuler": "integrators.semi_implicit", "System": "integrators.system",
         "explicit_method": "integrators.explicit",
     },

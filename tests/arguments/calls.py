@@ -194,6 +194,10 @@ def table(folder: pathlib.Path) -> dict:
         ),
         "integrators.Baumgarte": (kt.integrators.Baumgarte, dict(T_stab=0.1)),
         "integrators.GeneralizedAlpha": (kt.integrators.GeneralizedAlpha, dict(rho=0.5)),
+        "integrators.LinearlyImplicit": (
+            kt.integrators.LinearlyImplicit,
+            dict(forces="passive", slopes="gauss_newton", solver="direct"),
+        ),
         "surgery.submodel": (surgery.submodel, dict(model=m, root="lower", joint=None, q=None, tips=())),
         "surgery.prune": (surgery.prune, dict(model=m, bodies=["lower"])),
         "surgery.lock": (surgery.lock, dict(model=m, joints=["elbow"])),

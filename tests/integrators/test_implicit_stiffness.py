@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.integrators import FIXED_STEP, System
-from kinetree.integrators.linearly_implicit import LinearlyImplicitEuler, linearly_implicit_acceleration
+from kinetree.integrators.linearly_implicit import LinearlyImplicit, linearly_implicit_acceleration
 from kinetree.joints import Prismatic, Revolute, Spherical
 from tests.integrators.test_implicit_orders import ORDERS
 
@@ -78,7 +78,7 @@ def ball_on_springs():
     return b.build()
 
 
-@pytest.mark.parametrize("forces", ["all", "joints"])
+@pytest.mark.parametrize("forces", ["all", "passive"])
 def test_slopes_are_those_of_the_forces(forces):
     """K and D of the step against central differences of the inverse dynamics along the manifold (1e-6 of the largest).
 
@@ -110,7 +110,7 @@ def test_slopes_are_those_of_the_forces(forces):
 
 
 @pytest.mark.parametrize("slopes", ["exact", "symmetric"])
-@pytest.mark.parametrize("forces", ["all", "joints"])
+@pytest.mark.parametrize("forces", ["all", "passive"])
 def test_every_linearly_implicit_step_solves_its_equation(forces, slopes):
     """(M + h D - h^2 K) a = f + h K v, with K and D by name, exact or symmetrized; by a dense solution to 1e-12."""
     from kinetree.integrators.implicit import force_slopes, passive_slopes
@@ -125,15 +125,17 @@ def test_every_linearly_implicit_step_solves_its_equation(forces, slopes):
     expected = np.linalg.solve(M + h * D - h * h * K, f + h * K @ v)
     found = linearly_implicit_acceleration(model, list(q), list(v), [0.0] * 3, h, None, forces, slopes)
     assert np.array(found, float) == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    step = LinearlyImplicitEuler(System(model), forces, slopes)
+    step = LinearlyImplicit(forces, slopes)(System(model))
     _, v_next = step.step(0.0, h, q, v, lambda t: np.zeros(3), lambda t: ())
     assert v_next == pytest.approx(v + h * expected, rel=1e-11)
 
 
 def test_unknown_choices_are_refused():
     """The message lists the choices."""
-    with pytest.raises(kt.errors.SimulationError, match="expected one of 'all', 'joints'"):
-        LinearlyImplicitEuler(System(kt.models.pendulum()), forces="some")
+    with pytest.raises(kt.errors.UnknownNameError, match="no forces named 'some'.*all, passive"):
+        LinearlyImplicit(forces="some")
+    with pytest.raises(kt.errors.SimulationError, match="positive definite"):
+        LinearlyImplicit(solver="conjugate_gradients")
 
 
 @pytest.mark.parametrize("name", ["implicit_midpoint", "variational", "bdf2", "generalized_alpha"])

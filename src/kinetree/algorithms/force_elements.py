@@ -461,7 +461,7 @@ def _slopes(law: Law, kin: Kinematics):
             [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]
             for hessian in hessians
         ]
-        yield [_row(law, kin, row) for row in rows], *values, law.leaves.outer(tensions, kin)
+        yield [in_coordinates(law, kin, row) for row in rows], *values, law.leaves.outer(tensions, kin)
 
 
 def _add_congruence(J, hessian, into) -> None:
@@ -476,7 +476,7 @@ def _add_congruence(J, hessian, into) -> None:
                 into[k][m] = into[k][m] + x * y
 
 
-def _row(law: Law, kin: Kinematics, row) -> dict[int, object]:
+def in_coordinates(law: Law, kin: Kinematics, row) -> dict[int, object]:
     """A row in the velocity coordinates: ``S_k . F``, F the wrench of the weights on the leaves that k moves.
 
     Coordinates that move all leaves of a length together do not change it.

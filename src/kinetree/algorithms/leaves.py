@@ -62,6 +62,18 @@ class Leaf:
             return [turned[c][r] for r in range(3) for c in range(3)]
         return list(S.linear + S.angular.cross(kin.point(self.target, self.at)))
 
+    def rates(self, kin: Kinematics) -> list:
+        """Rates of the scalars in the state; of velocities those of constant velocity coordinates' unit: themselves."""
+        if self.name in OF_JOINTS:
+            return [sum((x * kin.v[k] for k, x in self._row(kin).items()), start=0.0)]
+        if self.name == "angular_velocity":
+            return list(kin.angular_velocity(self.target))
+        if self.name == "rotation":
+            w = kin.angular_velocity(self.target)
+            turned = [w.cross(column) for column in _columns(kin.rotation(self.target))]
+            return [turned[c][r] for r in range(3) for c in range(3)]
+        return list(kin.velocity(self.target, self.at))
+
     def push(self, kin: Kinematics, force: Sequence, wrenches: list, tau: list) -> None:
         """Enter forces along the scalars: wrenches of bodies about the world's origin, or a joint force."""
         model = kin.model

@@ -17,7 +17,7 @@ from kinetree.integrators.bdf2 import BDF2
 from kinetree.integrators.embedded import PAIRS, solve_embedded
 from kinetree.integrators.generalized_alpha import GeneralizedAlpha
 from kinetree.integrators.implicit_midpoint import ImplicitMidpoint
-from kinetree.integrators.linearly_implicit import LinearlyImplicitEuler
+from kinetree.integrators.linearly_implicit import LinearlyImplicit
 from kinetree.integrators.rk4 import RungeKutta4
 from kinetree.integrators.semi_implicit import SemiImplicitEuler
 from kinetree.integrators.singular_steps import passes_singular
@@ -30,7 +30,7 @@ FIXED_STEP = {
         RungeKutta4,
         *explicit.METHODS,
         *crouch_grossman.METHODS,
-        *(LinearlyImplicitEuler, ImplicitMidpoint, Variational, BDF1, BDF2, GeneralizedAlpha()),
+        *(LinearlyImplicit(), ImplicitMidpoint, Variational, BDF1, BDF2, GeneralizedAlpha()),
     )
 }
 """Methods with fixed steps by name: ``method(system)`` gives an object with ``step(t, h, q, v, tau, f_ext)``."""
@@ -162,7 +162,7 @@ def integrator_of(what: str, integrator):
 
 def described(method) -> str:
     """The name of a method, with its options where it has some."""
-    return str(method) if isinstance(method, (Adaptive, GeneralizedAlpha)) else method.name
+    return str(method) if isinstance(method, (Adaptive, GeneralizedAlpha, LinearlyImplicit)) else method.name
 
 
 def is_built_in(method) -> bool:
