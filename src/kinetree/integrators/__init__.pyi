@@ -13,6 +13,7 @@ from kinetree.integrators.closure import Baumgarte as Baumgarte
 from kinetree.integrators.explicit import ExplicitRungeKutta as ExplicitRungeKutta
 from kinetree.integrators.methods import FIXED_STEP as FIXED_STEP
 from kinetree.integrators.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
+from kinetree.integrators.linearly_implicit import LinearlyImplicit as LinearlyImplicit
 from kinetree.integrators.rk4 import RungeKutta4 as RungeKutta4
 from kinetree.integrators.semi_implicit import SemiImplicitEuler as SemiImplicitEuler
 from kinetree.integrators.system import System as System
@@ -25,6 +26,7 @@ __all__ = [
     "ExplicitRungeKutta",
     "FIXED_STEP",
     "GeneralizedAlpha",
+    "LinearlyImplicit",
     "RungeKutta4",
     "SemiImplicitEuler",
     "System",
