@@ -21,6 +21,8 @@ class ElementLaw:
         Nodes of an element.
     parameters : mapping of str to int
         Parameters of each element by name, with their number of scalars; ``p.name`` is a list where there are several.
+    is_bounded : bool
+        Whether there are strains without an energy, where it is infinite or NaN.
     projection : {"none", "radial", "isotropic"}
         How the second derivative of the energy is made positive semidefinite: it is so already; the energy depends on
         the length of the strain, a vector, alone; or on the singular values of the strain, a 3 x 3 matrix by rows.
@@ -30,6 +32,7 @@ class ElementLaw:
     size: int
     parameters: Mapping[str, int]
     projection: str = "none"
+    is_bounded: bool = False
 
     def strain(self, x: Sequence[Sequence], p: SimpleNamespace) -> list:
         """Scalars that are linear in the positions x of the nodes; of velocities these are their rates."""

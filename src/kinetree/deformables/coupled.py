@@ -27,11 +27,15 @@ class Coupled(CoupledSystem):
     gravity : (3,) array_like, optional
         Of deformables without a model [m/s^2]; a model has its own.
     solver : {"direct", "cg"}
-        Sparse factorization by SuperLU, or conjugate gradients, which take less time for more than some 10,000 nodes.
+        Sparse factors by SuperLU, which serve several steps of large bodies; or conjugate gradients, in less memory.
 
     Attributes
     ----------
-    model, bodies, attachments
+    model : Model or None
+        As simulated: limits of joints that have no stop have got soft ones, as by `kinetree.simulate`.
+    bodies, attachments : tuple
+    notes : tuple of str
+        On the stops that were added.
 
     Raises
     ------

@@ -9,6 +9,8 @@ from kinetree.errors import SimulationError
 
 SOLVERS = ("direct", "cg")
 TOLERANCE = 1e-10  # of conjugate gradients, relative
+WORTH = 16  # entries of the factors per row and iteration: with more iterations new factors would take less time
+FEWEST = 4
 
 
 class NodeMatrix:
@@ -19,7 +21,8 @@ class NodeMatrix:
     nodes : Nodes
     solver : {"direct", "cg"}
         SuperLU with the ordering of symmetric matrices, or conjugate gradients with the inverse of the 3 x 3 blocks of
-        the nodes.
+        the nodes. Matrices of successive steps differ little: factors of large ones serve several steps, as
+        preconditioner of a few conjugate gradients.
     """
 
     def __init__(self, nodes: Nodes, solver: str) -> None:
@@ -35,7 +38,7 @@ class NodeMatrix:
         attached = rows[own] - free, columns[own] - free
         self._aa = _symmetric_pattern(*attached, np.flatnonzero(own), 3 * len(nodes.attached))
         self._mass = np.repeat(nodes.masses[nodes.moving], 3)
-        self._last: np.ndarray | None = None
+        self._factors, self._last = None, None
 
     def blocks(self, entries: np.ndarray, mass: float):
         """The matrix ``entries + mass M`` as sparse blocks (ff, fa, aa)."""
@@ -51,29 +54,51 @@ class NodeMatrix:
         if not right.size:
             return right
         if self.solver == "cg":
-            return self._conjugate_gradients(ff, right)
+            return self._by_blocks(ff, right)
+        most = 0 if self._factors is None else self._factors.nnz // (WORTH * len(right))
+        if most >= FEWEST:
+            found = _conjugate_gradients(ff, right, self._factors.solve, most, self._start(right))
+            if found is not None:
+                self._last = found
+                return found
         from scipy.sparse.linalg import splu
 
         try:
-            factors = splu(ff, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+            order = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+            self._factors = splu(ff, **order)
         except RuntimeError as error:
             raise SimulationError(f"the matrix of the nodes is singular: {error}") from error
-        return factors.solve(right)
+        # One by one: of several columns SuperLU takes some three times as long.
+        self._last = np.column_stack([self._factors.solve(column) for column in right.T])
+        return self._last
 
-    def _conjugate_gradients(self, ff, right):
-        from scipy.sparse.linalg import LinearOperator, cg
+    def _start(self, right) -> np.ndarray:
+        """The last solution, as a start of iterations."""
+        return self._last if self._last is not None and self._last.shape == right.shape else np.zeros_like(right)
 
+    def _by_blocks(self, ff, right):
         inverse = np.linalg.inv(_diagonal_blocks(ff))
-        size = len(right)
-        operator = LinearOperator((size, size), lambda x: np.einsum("nij,nj->ni", inverse, x.reshape(-1, 3)).ravel())
-        start = self._last if self._last is not None and self._last.shape == right.shape else np.zeros_like(right)
-        found = np.empty_like(right)
-        for k in range(right.shape[1]):
-            found[:, k], failed = cg(ff, right[:, k], start[:, k], rtol=TOLERANCE, M=operator, maxiter=10 * size)
-            if failed:
-                raise SimulationError("conjugate gradients of the nodes do not converge; use solver='direct'.")
-        self._last = found
-        return found
+
+        def apply(x):
+            return np.einsum("nij,nj->ni", inverse, x.reshape(-1, 3)).ravel()
+
+        self._last = _conjugate_gradients(ff, right, apply, 10 * len(right), self._start(right))
+        if self._last is None:
+            raise SimulationError("conjugate gradients of the nodes do not converge; use solver='direct'.")
+        return self._last
+
+
+def _conjugate_gradients(matrix, right, preconditioner, most: int, start) -> np.ndarray | None:
+    """Solutions for the columns, by so many iterations at most; None if they do not suffice."""
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    operator = LinearOperator(matrix.shape, preconditioner, dtype=float)
+    found = np.empty_like(right)
+    for k in range(right.shape[1]):
+        found[:, k], failed = cg(matrix, right[:, k], start[:, k], rtol=TOLERANCE, M=operator, maxiter=most)
+        if failed:
+            return None
+    return found
 
 
 def _pattern(rows, columns, slots, shape):

@@ -61,6 +61,7 @@ class Nodes:
         self.attached, self.fixed = np.asarray(attached, int), np.asarray(fixed, int)
         self.free = np.setdiff1d(np.arange(len(self.rest)), np.concatenate((self.attached, self.fixed)))
         self.blocks = self._blocks(bodies)
+        self.is_bounded = any(block.law.is_bounded for block in self.blocks)
         self._slots = None
 
     def _blocks(self, bodies) -> list[Block]:

@@ -35,6 +35,8 @@ class CoupledRun:
     triangles, lines : (m, 3) and (m, 2) array of int
         Surfaces and springs, for pictures.
     integrator : str
+    notes : tuple of str
+        On soft stops that were added to the model.
     """
 
     time: np.ndarray
@@ -52,6 +54,7 @@ class CoupledRun:
     triangles: np.ndarray
     lines: np.ndarray
     integrator: str = ""
+    notes: tuple[str, ...] = ()
 
     def nodes(self, name: str) -> np.ndarray:
         """Positions of the nodes of a body over time.
@@ -146,6 +149,6 @@ def load_run(path) -> CoupledRun:
             arrays = {name: file[name] for name in CoupledRun.__dataclass_fields__}
     except (OSError, ValueError, KeyError, AttributeError) as error:
         raise FileFormatError(f"{path}: no run of coupled deformables: {error}", file=str(path), line=None) from error
-    arrays["names"] = tuple(map(str, arrays["names"]))
+    arrays |= {name: tuple(map(str, arrays[name])) for name in ("names", "notes")}
     arrays["integrator"] = str(arrays["integrator"])
     return CoupledRun(**arrays)

@@ -122,4 +122,5 @@ class _Recorder:
             triangles=np.concatenate(triangles),
             lines=np.concatenate(springs) if springs else np.zeros((0, 2), int),
             integrator=integrator,
+            notes=scene.notes,
         )

@@ -175,9 +175,7 @@ class BDF1Step(Stepper):
             dv, du = self._correction(now, tau, c0, c1, held)
             size = max(_largest(dv), _largest(du))
             scale = max(_largest(v), _largest(u), _largest(v + dv), _largest(u + du), 1e-9)
-            factor = self._fraction(at, v, dv, u, du)
-            v, u = v + factor * dv, u + factor * du
-            _, now = at(v, u)
+            v, u, now = self._corrected(at, v, dv, u, du)
             change = size / scale
             if change <= CONVERGED:
                 break
@@ -191,15 +189,15 @@ class BDF1Step(Stepper):
         xi, _ = at(v, u)
         return self.ended(state, xi, v, held.x[free] + c1 * u, u)
 
-    def _fraction(self, at, v, dv, u, du) -> float:
-        """The part of a correction after which all elements have an energy."""
-        factor = 1.0
-        for _ in range(HALVINGS):
-            _, now = at(v + factor * dv, u + factor * du)
-            if np.isfinite(self.nodes.elastic_energy(now.x)):
+    def _corrected(self, at, v, dv, u, du):
+        """Velocities and state after a correction, or after a part of it, so that all elements have an energy."""
+        for n in range(HALVINGS):
+            factor = 0.5**n
+            moved = v + factor * dv, u + factor * du
+            _, now = at(*moved)
+            if not self.nodes.is_bounded or np.isfinite(self.nodes.elastic_energy(now.x)):
                 break
-            factor *= 0.5
-        return factor
+        return *moved, now
 
     def _correction(self, now: State, tau, c0, c1, held):
         """Newton's step of the velocities of joints and free nodes at an iterate."""

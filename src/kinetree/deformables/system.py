@@ -14,6 +14,7 @@ from kinetree.deformables.node_matrix import SOLVERS, NodeMatrix
 from kinetree.deformables.nodes import Nodes
 from kinetree.deformables.rigid import Frames, Rigid
 from kinetree.errors import DuplicateNameError, ModelError, unknown_name
+from kinetree.simulation.limits import with_soft_stops
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -49,10 +50,13 @@ class CoupledSystem:
         several(an_instance(Attachment))("Coupled: attachments", attachments)
         bodies, attachments = tuple(bodies), tuple(attachments)
         choice("Coupled: solver", solver, SOLVERS)
-        self.model, self.bodies, self.attachments = model, bodies, attachments
+        self.model, self.bodies, self.attachments, self.notes = model, bodies, attachments, ()
         self._check_names()
         g = self._gravity(gravity)
         q = self._position("Coupled: q", q)
+        if model is not None:
+            self.model, notes = with_soft_stops(model, q)
+            self.notes = tuple(notes)
         self.rigid, self.points = None, AttachedPoints((), np.zeros((0, 3)))
         self.starts = np.concatenate(([0], np.cumsum([len(body.nodes) for body in bodies]))).astype(int)
         attached, fixed = self._attach(q)

@@ -87,6 +87,7 @@ class NeoHookeanTetrahedron(Tetrahedron):
     """
 
     kind = "neo_hookean"
+    is_bounded = True
 
     def density(self, F, mu, lam, fixed):
         I1, _, J = invariants(F)
