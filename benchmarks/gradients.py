@@ -20,7 +20,7 @@ from benchmarks.rollout import repeated
 
 STEPS, DT, SEED = 1000, 2e-3, 20261123
 BATCHES = (1, 256)
-INTEGRATORS = ("semi_implicit", "rk4", "linearly_implicit")
+INTEGRATORS = ("semi_implicit", "rk4", "linearly_implicit", "bdf1", "bdf2")
 TOLERANCE = 1e-6  # of the difference quotients, relative to the largest derivative
 PAGE = pathlib.Path(__file__).parent.parent / "docs" / "rollout.md"
 

@@ -17,6 +17,7 @@ from kinetree.errors import (
     UnknownNameError,
     UnsupportedError,
 )
+from kinetree.scenes.parts import chain
 from kinetree.simulation import DifferentiableRollout, reverse_pass
 
 STEPS, DT = 12, 0.01
@@ -73,7 +74,7 @@ def checked_start(model, q, v, tau, **options):
 
 
 @pytest.mark.parametrize(
-    "integrator", ["semi_implicit", "rk4", "linearly_implicit", "implicit_midpoint", "variational"]
+    "integrator", ["semi_implicit", "rk4", "linearly_implicit", "implicit_midpoint", "variational", "bdf2"]
 )
 def test_each_step_is_differentiated_exactly(integrator):
     """Reverse mode through 12 steps of a ball joint's and a hinge's motion, by each kind of step."""
@@ -82,6 +83,61 @@ def test_each_step_is_differentiated_exactly(integrator):
     roll, found = checked_start(model, q, v, tau, integrator=integrator)
     check = kt.check_gradient(lambda x: roll(q, v, x, DT).value, tau, found.tau, directions=4, vectorized=True)
     assert check.error < TOLERANCE, str(check)
+
+
+PUBLISHED = (  # scheme, forces of joints 2 and 1 over 1e5, value, derivatives by them
+    ("bdf1", (0.0, 0.0), 11041.0581468453, (9545.73759969912, 8438.55365979942)),
+    ("bdf1", (1.0, -0.5), 9770.68372681683, (104497.381403864, 22466.6425953497)),
+    ("bdf2", (0.0, 0.0), 8943.98554613134, (-12129.38612, -7201.39801)),
+    ("bdf2", (1.0, -0.5), 9797.40428301229, (-136183.34665, -25429.91488)),
+)
+
+
+@pytest.mark.parametrize(("integrator", "p", "value", "slopes"), PUBLISHED)
+def test_published_gradients_of_backward_differentiation(integrator, p, value, slopes):
+    """Differentiable REDMAX, scenes 100 and 101: a chain of two links with springs, pulled to a target.
+
+    The derivatives for BDF2 are extrapolated differences with 8 digits: the published adjoint leaves the start out.
+    """
+    q0 = np.array([np.pi / 2, np.pi / 4])
+    model = chain("chain", 2).build().replace(stiffness=1e4, damping=1e4, spring_reference=q0)
+    tip, side = model.frames[-1].name, 10.0 if integrator == "bdf1" else -10.0
+
+    def miss(s):
+        d = s.point(tip, (10.0, 0.0, 0.0)) - kt.spatial.Vector3(side, 0.0, -10.0)
+        return 50.0 * d.dot(d)
+
+    tau = 1e5 * np.array(p[::-1])
+    found = kt.rollout_gradient(
+        model, q0, [1.0, 1.0], tau, 0.01, steps=100, terminal=miss, integrator=integrator
+    )  # fmt: skip
+    p = np.array(p)
+    np.testing.assert_allclose(found.value + 0.5e-2 * p @ p, value, rtol=1e-11)
+    np.testing.assert_allclose(
+        1e5 * found.tau[::-1] + 1e-2 * p, slopes, rtol=1e-10 if integrator == "bdf1" else 1e-7
+    )  # fmt: skip
+
+
+def test_rollouts_by_bdf2():
+    """They are the runs of `simulate`, whatever is recorded; loops and changing coordinates are refused by name."""
+    model = kt.models.random_tree(3, 1, joints=[kt.joints.Spherical(), kt.joints.Revolute()])
+    q, v, _ = state(model)
+    roll = kt.simulation.Rollout(model, "bdf2")
+    path = roll(q, v, None, DT, steps=STEPS)
+    run = kt.simulate(model, q, v, duration=STEPS * DT, dt=DT, integrator="bdf2")
+    np.testing.assert_allclose(path.q, run.q, atol=1e-10)
+    np.testing.assert_allclose(path.v, run.v, atol=1e-9)
+    few = roll(q, v, None, DT, steps=STEPS, record=kt.Record(every=4))
+    np.testing.assert_array_equal(few.q, path.q[::4])
+    many = roll(np.stack([q, q]), v, None, DT, steps=STEPS)
+    np.testing.assert_array_equal(many.q[1], path.q)
+    with kt.interpreted():
+        np.testing.assert_allclose(roll(q, v, None, DT, steps=3).q, path.q[:4], atol=1e-13)
+    with pytest.raises(UnsupportedError, match="no loops"):
+        kt.rollout(kt.models.four_bar(), [0.0, 0.0, 0.0], None, None, DT, steps=2, integrator="bdf2", checks=False)
+    turning = kt.models.random_tree(1, 0, joints=[kt.joints.SphericalExponential()])
+    with pytest.raises(UnsupportedError, match="change their coordinates"):
+        kt.rollout(turning, turning.neutral(), None, None, DT, steps=2, integrator="bdf2")
 
 
 @pytest.mark.seeds(3)
@@ -108,7 +164,7 @@ class Lagging(kt.forces.ForceElement):
         return [(u.command - x.torque) / self.time_constant]
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "bdf1"])
 def test_internal_states_inputs_and_numbers(integrator):
     """Gradients with respect to x0, control, external wrenches and numbers of the model."""
     model = kt.models.double_pendulum()

@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.spec import algorithm
-from kinetree.integrators.implicit import solved_step
+from kinetree.integrators.implicit import around_end, solved_step
 from kinetree.integrators.newton import Newton
 
 
@@ -29,6 +29,7 @@ class BDF1:
 
     name = "bdf1"
     algorithm = "bdf1_step"  # the step under constant forces, for rollouts
+    around_end = around_end("bdf1_around_end", 1.0)  # for their adjoints
     order = 1
     internal_states = True
 

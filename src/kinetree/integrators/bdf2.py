@@ -6,10 +6,63 @@ import math
 
 import numpy as np
 
+from kinetree.algorithms.complete import COMPLETE
+from kinetree.algorithms.manifold import integrate, may_change_chart
+from kinetree.algorithms.projection import has_loops
+from kinetree.errors import UnsupportedError
+from kinetree.integrators.implicit import UNSOLVED, solved_rates
+from kinetree.integrators.kernels import END, FORCES, axpy, finished, part
 from kinetree.integrators.memory import Memory
 from kinetree.integrators.newton import Newton
+from kinetree.spatial.scalar import where
 
+MEMORY = "w_ahead[nw] xi_ahead[nv] part[#1]"  # v+ = v + w_ahead + part h a+, xi = xi_ahead + part h v+
 SDIRK = 1.0 - math.sqrt(0.5)  # the coefficient of both stages of SDIRK2: order 2, and damping at infinity
+
+
+def bdf2_start(model, q, v, tau, dt, f_ext=None, u=None):
+    """The part of the first step that is known when its first stage is solved: that of SDIRK2."""
+    refuse_charts(model)
+    h, rest = SDIRK * dt, (1.0 - SDIRK) * dt
+    a, change = solved_rates(model.after(h), q, v, [0.0] * model.nv, h, tau, f_ext, u)
+    w = axpy(v, a, h)
+    ahead = [where(change < UNSOLVED, rest * a_k, float("inf")) for a_k in a]
+    return ahead, [rest * v_k for v_k in w[: model.nv]], [SDIRK]
+
+
+def bdf2_step(model, q, v, w_ahead, xi_ahead, part, tau, dt, f_ext=None, u=None, v_end=None):
+    """One step, and the part of the next one that is known then; around its end for adjoints (`solved_rates`)."""
+    h, end, w0 = part[0] * dt, model.after(dt), [v_k + w for v_k, w in zip(v, w_ahead, strict=True)]
+    a, change = solved_rates(end, q, w0, xi_ahead, h, tau, f_ext, u, v_end)
+    w = [where(change < UNSOLVED, w_k + h * a_k, float("inf")) for w_k, a_k in zip(w0, a, strict=True)]
+    xi = [x + h * v_k for x, v_k in zip(xi_ahead, w, strict=False)]
+    q_next, w_next = finished(end, integrate(model, q, xi), w)
+    ahead = [(1.0 / 3.0) * (b - a) for a, b in zip(v, w_next, strict=True)]
+    return q_next, w_next, ahead, [(1.0 / 3.0) * x for x in xi], [2.0 / 3.0]
+
+
+def refuse_charts(model) -> None:
+    """Raise an error for models whose coordinates may change from step to step, or are projected."""
+    if has_loops(model):
+        raise UnsupportedError(
+            f"rollouts by 'bdf2' take no loops, and model {model.name!r} has some. Take 'bdf1', or kinetree.simulate.",
+            integrator="bdf2",
+        )
+    for i in model.outward():
+        if may_change_chart(model, i):
+            raise UnsupportedError(
+                f"rollouts by 'bdf2' take no joints that change their coordinates, such as {model.joint_name(i)!r} "
+                f"({model.joints[i]!r}): a step needs the one before in the same. Take 'bdf1', or kinetree.simulate.",
+                integrator="bdf2",
+                joint=model.joint_name(i),
+            )
+
+
+START = part("bdf2_start", bdf2_start, "q[nq] v[nw] tau[nv] dt", MEMORY, FORCES, domains=COMPLETE)
+_INPUTS = f"q[nq] v[nw] {MEMORY} tau[nv] dt"
+_OUTPUTS = f"{END} w_ahead_next[nw] xi_ahead_next[nv] part_next[#1]"
+STEP = part("bdf2_step", bdf2_step, _INPUTS, _OUTPUTS, FORCES, domains=COMPLETE)
+AROUND_END = part("bdf2_around_end", bdf2_step, f"{_INPUTS} v_end[nw]", _OUTPUTS, FORCES, domains=COMPLETE)
 
 
 class BDF2:
@@ -37,11 +90,13 @@ class BDF2:
     of third order, as their difference from step to step is of fourth order, the method of two steps keeps order 2.
     Strongly stable for w < 2.4; A-stable and damping at infinity for constant steps.
     Loops are kept closed in position, as by `GeneralizedAlpha`, with multipliers of order 1 after the first step.
-    It uses the last step, so it has no step algorithm for rollouts.
+    Rollouts take `STEP`, with a fixed number of corrections and the last step as a part of the state, which `START`
+    makes; not of models with loops, or with joints that change their coordinates.
     """
 
     name = "bdf2"
-    algorithm = None  # a step needs the one before
+    algorithm, start = STEP, START  # the step under constant forces, for rollouts, and its memory at the start
+    around_end = AROUND_END  # for their adjoints
     order = 2
     keeps_loops = internal_states = True
 

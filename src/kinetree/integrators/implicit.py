@@ -15,7 +15,7 @@ T the tangent map (right Jacobian) of the joints' exponentials.
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported, stepped_constraints
 from kinetree.algorithms.constrained import equality_rows, given_accelerations
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted, weighted_row
 from kinetree.algorithms.derivatives import rnea_derivatives
@@ -27,9 +27,10 @@ from kinetree.algorithms.passive import law_forces
 from kinetree.algorithms.projection import has_loops, with_given_motions
 from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.shared_results import joint_forces
+from kinetree.algorithms.spec import Spec
 from kinetree.integrators.kernels import END, FORCES, finished, part
 from kinetree.joints.contract import tangent_inverse
-from kinetree.spatial.scalar import absolute, is_zero, maximum, where
+from kinetree.spatial.scalar import absolute, detach, is_zero, maximum, where
 from kinetree.state_kinematics import Kinematics
 
 LOOPED = 4  # further corrections under loops, whose rows have no slopes in the matrix
@@ -258,8 +259,11 @@ class Linearization:
         self._rigid = [[_sum(M[m][k], w1 * dv[m][k], x1 * dq[m][k]) for k in n] for m in n]
         self._model, self._stage, self._weights = model, (xi, Q, w), (x1, w1)
 
-    def factorized(self, stuck=None, later=None, u=None) -> Reduced:
-        """The matrix with the slopes of passive forces at this stage, or at ``later = (xi, Q, w)``."""
+    def factorized(self, stuck=None, later=None, u=None, constant: bool = False) -> Reduced:
+        """The matrix with the slopes of passive forces at this stage, or at ``later = (xi, Q, w)``.
+
+        No derivative is taken of a ``constant`` one.
+        """
         model, (x1, w1), (xi, Q, w) = self._model, self._weights, later or self._stage
         K, D = passive_slopes(model, Q, w[: model.nv], stuck, w[model.nv :], u, w1)
         K, matrix = times_tangent(model, K, xi), [list(row) for row in self._rigid]
@@ -269,6 +273,8 @@ class Linearization:
                     row[k] = row[k] + w1 * d
                 if not is_zero(slope):
                     row[k] = row[k] - x1 * slope
+        if constant:
+            matrix = [[detach(x) for x in row] for row in matrix]
         return Reduced(model, matrix)
 
 
@@ -313,34 +319,65 @@ def _sum(*terms):
     return sum((x for x in terms if not is_zero(x)), start=0.0)
 
 
-def solved_step(model, q, v, tau, dt, part, f_ext=None, x=None, u=None, *, x_next=False):
-    """A step whose dynamics hold after a part of it, by a fixed number of corrections: implicit midpoint rule, Euler.
+def solved_rates(model, q, w0, before, h, tau, f_ext=None, u=None, w_end=None):
+    """Rates a with which the dynamics hold at ``w = w0 + h a``, ``Q = q (+) (before + h w)``; the last correction.
 
-    ``w = v + part dt a``, ``Q = q (+) part dt w``, ``q+ = q (+) dt w``, ``v+ = v + dt a``.
+    By a fixed number of corrections, of a model at the time of the stage; or by one around the solution w_end, whose
+    first derivatives are those of the solution by the theorem of implicit functions: the matrix is a constant there.
     """
     refuse_unsupported(model, "aba", computed=stepped_constraints(model))
-    ahead = part * dt
-    x0, x1, then = [ahead * v_k for v_k in v], ahead * ahead, model.after(ahead)
-    w0 = [*v, *(model.initial_internal() if x is None else x)]
-    a, before, kinks = with_given_accelerations(then, [0.0] * model.nw), w0, has_kinks(model)
+    x0, x1 = [x + h * v for x, v in zip(before, w0, strict=False)], h * h
+    if w_end is not None:
+        a = [detach((end - w) / h) for end, w in zip(w_end, w0, strict=True)]
+        xi, Q, w = stage(model, q, x0, w0, a, x1, h)
+        w, a, _ = with_internal_rates(model, Q, w, a, h, u)
+        matrix = Linearization(model, xi, Q, w, a, x1, h, f_ext).factorized(u=u, constant=True)
+        a, change, _ = corrected(model, matrix, Q, w, a, tau, h, None, f_ext, u)
+        _, Q, w = stage(model, q, x0, w0, a, x1, h)
+        return with_internal_rates(model, Q, w, a, h, u)[1], change
+    a, last, kinks = with_given_accelerations(model, [0.0] * model.nw), w0, has_kinks(model)
     stuck = matrix = None
     later = (KINKED if kinks else 2) + (LOOPED if has_loops(model) else 0)
     for fresh in (True, True, *[False] * later):
-        xi, Q, w = stage(then, q, x0, w0, a, x1, ahead)
-        w, a, moved = with_internal_rates(then, Q, w, a, ahead, u)
+        xi, Q, w = stage(model, q, x0, w0, a, x1, h)
+        w, a, moved = with_internal_rates(model, Q, w, a, h, u)
         now = xi, Q, w
         if kinks:
-            stuck, before = reversals(before, w), w
+            stuck, last = reversals(last, w), w
         if fresh:
-            slopes = Linearization(then, *now, a, x1, ahead, f_ext)
+            slopes = Linearization(model, *now, a, x1, h, f_ext)
         if fresh or kinks:
             matrix = slopes.factorized(stuck, now, u)
-        a, change, _ = corrected(then, matrix, Q, w, a, tau, ahead, stuck, f_ext, u)
-    change = maximum(change, moved) if model.nx else change
+        a, change, _ = corrected(model, matrix, Q, w, a, tau, h, stuck, f_ext, u)
+    return a, maximum(change, moved) if model.nx else change
+
+
+def solved_step(model, q, v, tau, dt, part, f_ext=None, x=None, u=None, *, x_next=False, w_end=None):
+    """A step whose dynamics hold after a part of it, by a fixed number of corrections: implicit midpoint rule, Euler.
+
+    ``w = v + part dt a``, ``Q = q (+) part dt w``, ``q+ = q (+) dt w``, ``v+ = v + dt a``. Around the known end w_end,
+    by one correction.
+    """
+    ahead = part * dt
+    w0 = [*v, *(model.initial_internal() if x is None else x)]
+    middle = None if w_end is None else [w + part * (end - w) for end, w in zip(w_end, w0, strict=True)]
+    a, change = solved_rates(model.after(ahead), q, w0, [0.0] * model.nv, ahead, tau, f_ext, u, middle)
     q_next = integrate(model, q, [dt * (v_k + ahead * a_k) for v_k, a_k in zip(v, a, strict=False)])
     w_next = [where(change < UNSOLVED, w_k + dt * a_k, float("inf")) for w_k, a_k in zip(w0, a, strict=True)]
     q_next, w_next = finished(model.after(dt), q_next, w_next)
     return (q_next, w_next[: model.nv], w_next[model.nv :]) if x_next else (q_next, w_next[: model.nv])
+
+
+def around_end(name: str, fraction: float) -> Spec:
+    """The declaration of `solved_step` around its end, an input, for adjoints: its first derivatives are exact."""
+
+    def step(model, q, v, tau, dt, v_end, f_ext=None, u=None):
+        nv = model.nv
+        q, v, x = solved_step(model, q, v[:nv], tau, dt, fraction, f_ext, v[nv:], u, x_next=True, w_end=v_end)
+        return q, [*v, *x]
+
+    step.__name__ = name
+    return part(name, step, "q[nq] v[nw] tau[nv] dt v_end[nw]", END, FORCES, domains=COMPLETE)
 
 
 def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None, u=None):

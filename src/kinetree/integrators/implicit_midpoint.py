@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.spec import algorithm
-from kinetree.integrators.implicit import solved_step
+from kinetree.integrators.implicit import around_end, solved_step
 from kinetree.integrators.newton import Newton
 
 
@@ -31,6 +31,7 @@ class ImplicitMidpoint:
     """
 
     name = "implicit_midpoint"
+    around_end = around_end("implicit_midpoint_around_end", 0.5)  # for adjoints of rollouts
     algorithm = "implicit_midpoint_step"  # the step under constant forces, for rollouts
     order = 2
     internal_states = True

@@ -204,8 +204,8 @@ def _driven(function):
             for n in range(model.nv + place.start, model.nv + place.stop):
                 tau[k] = element.delivered(v[k], v[n])
                 later[n] = element.lagged(v[n], command, dt)
-        q, v = function(model, q, v, tau, dt, **given)
-        return q, [later.get(n, x) for n, x in enumerate(v)]
+        q, v, *memory = function(model, q, v, tau=tau, dt=dt, **given)
+        return q, [later.get(n, x) for n, x in enumerate(v)], *memory
 
     driven.__name__ = f"{function.__name__}_with_motors"
     return driven

@@ -24,7 +24,10 @@ class AdjointOf:
     Attributes
     ----------
     step : Spec
-        Of q, v, tau, dt and optional forces, as of `kernels.whole_step`; of the time, if the model depends on it.
+        Of q, v, tau, dt and optional forces, as of `kernels.whole_step`; of the time, if the model depends on it. A
+        step around its end has one input more, ``v_end``, the recorded velocities there.
+    memory : tuple of str
+        Arrays of its state besides q and v.
     present : tuple of str
         Its optional inputs that are given.
     wrt : tuple of str
@@ -38,6 +41,7 @@ class AdjointOf:
     """
 
     step: Spec
+    memory: tuple[str, ...]
     present: tuple[str, ...]
     wrt: tuple[str, ...]
     summed: tuple[str, ...]
@@ -53,9 +57,10 @@ def adjoint_step(of: AdjointOf) -> Spec:
     Returns
     -------
     Spec
-        Its state are ``q_adjoint``, ``v_adjoint``, for each variable ``x_adjoint``, and, with a running objective, its
-        sum ``value``. Its other inputs are those of the step; then "reference", if the objective takes it. Without an
-        objective they are ``q_cost`` and ``v_cost``, added to the gradient with respect to the state before the step.
+        Its state are ``q_adjoint``, ``v_adjoint`` and so on for the memory, ``x_adjoint`` for each variable, and with a
+        running objective its sum ``value``. Its other inputs are those of the step; then "reference", if the objective
+        takes it. Without an objective they are ``q_cost`` and ``v_cost``, added to the gradient with respect to the
+        state before the step.
 
     Notes
     -----
@@ -63,9 +68,10 @@ def adjoint_step(of: AdjointOf) -> Spec:
     (Griewank and Walther, 2008, chapter 3). Positions are taken as nq free numbers; the part along the manifold is
     taken once, at the start (`TANGENT_GRADIENT`).
     """
-    step, running, variables = of.step, of.running, ("q", "v", *of.wrt)
+    step, running, variables = of.step, of.running, ("q", "v", *of.memory, *of.wrt)
+    ends = tuple(f"{x}_next" for x in ("q", "v", *of.memory))
     pullback = derivative_spec(
-        step, "vjp", variables, ("q_next", "v_next"), of.present, of.chosen, of.total, False
+        step, "vjp", variables, ends, of.present, of.chosen, of.total, False
     )  # fmt: skip
     shapes = {**step.inputs, **step.optional, NUMBERS: (str(len(of.chosen)),)}
     state = {f"{x}_adjoint": shapes[x] for x in variables} | ({"value": ("1",)} if running else {})
@@ -73,7 +79,8 @@ def adjoint_step(of: AdjointOf) -> Spec:
     more = running.further if running else {"q_cost": shapes["q"], "v_cost": shapes["v"]}
 
     def adjoint(model, **at):
-        found = pullback.function(model, *(at[x] for x in given), at["q_adjoint"], at["v_adjoint"])
+        after = (at[f"{x}_adjoint"] for x in ("q", "v", *of.memory))
+        found = pullback.function(model, *(at[x] for x in given), *after)
         found = dict(zip(variables, found, strict=True))
         for x in of.summed:
             found[x] = _sum(found[x], at[f"{x}_adjoint"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable, Mapping
@@ -9,10 +10,13 @@ from functools import partial
 
 import numpy as np
 
+from kinetree.algorithms.manifold import may_change_chart
+from kinetree.algorithms.projection import has_loops
+from kinetree.algorithms.spec import Spec
 from kinetree.arguments import number, refuse
-from kinetree.compiler.derivative_functions import NUMBERS
+from kinetree.compiler.derivative_functions import NUMBERS, derivative_spec
 from kinetree.compiler.function import Function
-from kinetree.compiler.rollout import roll
+from kinetree.compiler.rollout import last_alone, roll
 from kinetree.compiler.time_argument import timed
 from kinetree.errors import ShapeError, SimulationError, UnsupportedError
 from kinetree.simulation.adjoint_step import AdjointOf, adjoint_step
@@ -120,15 +124,17 @@ class ReversePass:
         at_end : callable
             The value and its derivatives with respect to the last state.
         """
-        row = 8.0 * max(1, math.prod(self.batch)) * (self.model.nq + self.model.nw)
+        first = [*self.start, *self._memory_at_start()]
+        row = 8.0 * max(1, math.prod(self.batch)) * sum(x.shape[-1] for x in first)
         length = max(1, min(self.steps, int(KEPT / row)))
         edges = [*range(0, self.steps, length), self.steps]
-        starts, states = [self.start], []
+        starts, states = [first], []
         for a, b in zip(edges, edges[1:], strict=False):
             states = self._states(starts[-1], a, b)
             starts.append([x[..., -1, :].copy() for x in states])
-        f, (value, q, v) = self._adjoint(), at_end(starts[-1])
-        now = {"q": q, "v": v} | {x: np.zeros(size) for x, size in self._sizes.items()}
+        f, (value, q, v) = self._adjoint(), at_end(starts[-1][:2])
+        now = {"q": q, "v": v} | {x: np.zeros(y.shape[-1]) for x, y in zip(self._state[2:], first[2:], strict=True)}
+        now |= {x: np.zeros(size) for x, size in self._sizes.items()}
         if "value" in f.input_names:
             now["value"] = value[..., None]
         rows = {x: np.empty((*self.batch, self.steps + 1, self._sizes[x])) for x in self._over_time}
@@ -138,6 +144,7 @@ class ReversePass:
                 states = self._states(starts[n], a, b)
             now = self._back(f, states, a, b, now, rows)
             self._check(now, a)
+        self._through_start(now, rows)
         found = {"value": now["value"][..., 0] if "value" in now else value, "q0": now["q"]}
         found |= {"v0": now["v"][..., : self.model.nv], "x0": now["v"][..., self.model.nv :]}
         return found | {x: self._shaped(x, rows[x][..., :-1, :] if x in rows else now[x]) for x in self.owner.wrt}
@@ -172,15 +179,75 @@ class ReversePass:
         if owner.running is not None and self._cotangents is None:
             inputs = ("tau", *(x for x in present if x == "u"))
             running = running_objective(owner.running, inputs, self._row, self.begin is not None)
-        step = timed(roller._step_declaration(), self.model)
-        request = AdjointOf(step, present, wrt, summed, owner.chosen, len(self.model.numbers()), running)
+        step = timed(self._differentiated(), self.model)
+        memory, total = tuple(self._state[2:]), len(self.model.numbers())
+        request = AdjointOf(step, memory, present, wrt, summed, owner.chosen, total, running)
         return owner._function(("adjoint", present, summed, running), partial(adjoint_step, request), roller)
+
+    def _differentiated(self) -> Spec:
+        """The step, or, of implicit methods, one correction around its end, with the same first derivatives."""
+        model, around_end = self.model, getattr(self.roller._method, "around_end", None)
+        moved = has_loops(model) or model.motors or any(may_change_chart(model, i) for i in model.outward())
+        return self.roller._step_declaration() if moved or around_end is None else around_end
+
+    # Methods that take the last step into account ---------------------------------------------------------------------
+
+    @functools.cached_property
+    def _state(self) -> list[str]:
+        """The arrays of the state, those besides q and v being the memory of the method."""
+        step = self.roller._step_declaration()
+        return [x for x in step.inputs if f"{x}_next" in step.outputs]
+
+    def _memory_at_start(self) -> list[np.ndarray]:
+        f = self._start_function()
+        return [] if f is None else [np.asarray(x) for x in f(*self._at_start(f.spec))]
+
+    def _start_function(self, derivative: bool = False) -> Function | None:
+        """The memory at the start, or its pullback to the variables."""
+        start, owner = getattr(self.roller._method, "start", None), self.owner
+        if start is None:
+            return None
+        start, present = timed(start, self.model), tuple(VARIABLES[x] for x in self.present)
+        wrt = ("q", "v", *(VARIABLES[x] for x in owner.wrt))
+        total = len(self.model.numbers())
+        spec = partial(derivative_spec, start, "vjp", wrt, tuple(start.outputs), present, owner.chosen, total, False)
+        if not derivative:
+            spec = partial(dataclasses.replace, start, inputs=start.inputs | {x: start.optional[x] for x in present})
+        return owner._function(("start", derivative, present), spec, self.roller)
+
+    def _at_start(self, spec: Spec) -> list[np.ndarray]:
+        """The inputs of the first step, in the order of a declaration."""
+        q, v = self.start
+        given = {"q": q, "v": v, "dt": np.full((), self.h), "t": self.times(0, 1)[..., 0]}
+        given |= {VARIABLES[x]: np.take(self.inputs[x], 0, axis=-1 - _own(x)) for x in ("tau", *self.present)}
+        found = []
+        for x in (name for name in spec.inputs if name in given):
+            own = len(spec.inputs[x])
+            found.append(np.array(np.broadcast_to(given[x], (*self.batch, *given[x].shape[given[x].ndim - own :]))))
+        return found
+
+    def _through_start(self, now: dict, rows: dict) -> None:
+        """Add what goes through the memory at the start to the gradient."""
+        f = self._start_function(derivative=True)
+        if f is None:
+            return
+        cotangents = [now[x].reshape(*self.batch, now[x].shape[-1]) for x in self._state[2:]]
+        found = f(*self._at_start(f.spec), *cotangents)
+        for x, more in zip(("q", "v", *self.owner.wrt), found, strict=True):
+            if x in rows:
+                rows[x][..., 0, :] += more.reshape(rows[x][..., 0, :].shape)
+            else:
+                now[x] = now[x] + more.reshape(now[x].shape)
+
+    # Steps -----------------------------------------------------------------------------------------------------------
 
     def _states(self, start, a: int, b: int) -> list[np.ndarray]:
         """States at steps a to b, from that at a."""
-        q, w = start
+        q, w, *memory = start
+        if memory:
+            return self._states_with_memory(start, a, b)
         nv, nx = self.model.nv, self.model.nx
-        given = {name: _during(x, a, b, 1 + (name == "f_ext")) for name, x in self.inputs.items()}
+        given = {name: _during(x, a, b, _own(name)) for name, x in self.inputs.items()}
         if nx:
             given["x0"] = w[..., nv:]
         if self.begin is not None:
@@ -190,26 +257,43 @@ class ReversePass:
         found = self.roller(q, w[..., :nv], tau, self.h, steps=b - a, **given)
         return [found[0], np.concatenate(found[1:], axis=-1) if nx else found[1]]
 
+    def _states_with_memory(self, start, a: int, b: int) -> list[np.ndarray]:
+        f = self.roller._function(self.present)
+        given = {"dt": np.full(1, self.h), "t": self.times(a, b)} | self._inputs(a, b)
+        records = [np.empty((*self.batch, b - a + 1, x.shape[-1])) for x in start]
+        inputs = [given[x] for x in f.input_names if x in given]
+        status = roll(f, self.batch, start, inputs, records, b - a, 1)
+        if status or (self.owner.checks and not all(np.isfinite(x[..., -1, :]).all() for x in records)):
+            raise SimulationError(
+                f"rollout gradient: the motion is not finite, or the kernel refuses a state, between t = "
+                f"{a * self.h:.6g} and {b * self.h:.6g} s; kinetree.rollout finds the state. Use a smaller dt."
+            )
+        return records
+
     def _back(self, f: Function, states, a: int, b: int, now: dict, rows: dict) -> dict:
         """From step b back to step a; gradients of inputs over time are entered into ``rows``."""
         count = b - a + 1
         starts = [np.broadcast_to(x, (*self.batch, x.shape[-1])) for x in now.values()]
-        after = {x: np.empty(start.shape) for x, start in zip(now, starts, strict=True)}
         records = [
-            # Row n belongs to step b - n; all rows of other arrays are one place, where the last one stays.
-            rows[x][..., a : b + 1, :][..., ::-1, :] if x in rows else _repeated(place, count)
-            for x, place in after.items()
+            # Row n belongs to step b - n.
+            rows[x][..., b + 1 - count : b + 1, :][..., ::-1, :]
+            if x in rows
+            else last_alone(self.batch, x0.shape[-1], count, float)
+            for x, x0 in zip(now, starts, strict=True)
         ]
-        q, v = (x[..., : b - a, :] for x in states)
-        given = {"q": q, "v": v, "dt": np.full(1, self.h), "t": self.times(a, b)}
-        given |= {VARIABLES[x]: _during(self.inputs[x], a, b, _own(x)) for x in ("tau", *self.present)}
+        given = {x: states[k][..., : b - a, :] for k, x in enumerate(self._state)} | {"v_end": states[1][..., 1:, :]}
+        given |= {"dt": np.full(1, self.h), "t": self.times(a, b)} | self._inputs(a, b)
         if self._reference is not None:
             given["reference"] = _during(self._reference, a, b, 1)
         given |= {f"{x}_cost": cost for x, cost in zip("qv", self._costs(a, b), strict=True)}
         names = [name for name in f.spec.inputs if name in given]
         backwards = [_reversed(given[name], {"dt": 0, "t": 0}.get(name, _own(name))) for name in names]
         roll(f, self.batch, starts, backwards, records, b - a, 1)
-        return after | {x: rows[x][..., a, :] for x in rows}
+        return {x: record[..., -1, :] for x, record in zip(now, records, strict=True)}
+
+    def _inputs(self, a: int, b: int) -> dict[str, np.ndarray]:
+        """Inputs of steps a to b, by their names in a step."""
+        return {VARIABLES[x]: _during(self.inputs[x], a, b, _own(x)) for x in ("tau", *self.present)}
 
     def _costs(self, a: int, b: int) -> list[np.ndarray]:
         """The given derivatives with respect to the states at steps a to b."""
@@ -246,10 +330,3 @@ def _during(x: np.ndarray, a: int, b: int, own: int) -> np.ndarray:
 def _reversed(x: np.ndarray, own: int) -> np.ndarray:
     """A view of an array backwards in time."""
     return x[(..., slice(None, None, -1), *(slice(None),) * own)]
-
-
-def _repeated(x: np.ndarray, rows: int) -> np.ndarray:
-    """A writable view of an array with an axis of time, of which all rows are one."""
-    return np.lib.stride_tricks.as_strided(
-        x, (*x.shape[:-1], rows, x.shape[-1]), (*x.strides[:-1], 0, x.strides[-1])
-    )  # fmt: skip

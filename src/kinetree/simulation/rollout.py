@@ -15,7 +15,7 @@ from kinetree.arguments import a_method, a_model, a_truth_value, checked, number
 from kinetree.compiler.array_calls import checked_outs, writable_apart
 from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
-from kinetree.compiler.rollout import own_axes, roll
+from kinetree.compiler.rollout import last_alone, own_axes, roll
 from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
 from kinetree.forces.motor import driven_model
 from kinetree.integrators.closure import a_closure, closed_by
@@ -196,15 +196,19 @@ class Rollout:
         if kind not in _PRECISIONS[:2] or is_interpreted():
             if own_axes(f):
                 raise UnsupportedError("rollout: interpretation and extended precision take one set of parameters.")
-            self._run_steps(self._interpreted(f, batch, kind), batch, start, inputs, present, steps, (results, every))
+            step = self._interpreted(f, batch, kind)
+            start = [*start, *self._memory(start, inputs, present, partial(self._interpreted, batch=batch, kind=kind))]
+            self._run_steps(step, batch, start, inputs, present, steps, (results, every))
             return self._states(results, out)
         records = [writable_apart(x, (*start, *inputs)) for x in results]
-        status = roll(f, batch, start, inputs, records, steps, every)
+        memory = self._memory(start, inputs, present)
+        places = [last_alone(batch, x.shape[-1], steps // every + 1, kind) for x in memory]
+        status = roll(f, batch, [*start, *memory], inputs, [*records, *places], steps, every)
         if has_loops(self._base) and passes_singular(self._method) and is_repeated(self._base, f, kind):
             pivot, special = self._function((), PIVOT), partial(self._function, present, passing=True)
             status = through_singular(pivot, special, status, (start, inputs, records), batch, steps, every)
         if status or (self.checks and not self._ended_well(f, records)):
-            self._run_steps(f, batch, start, inputs, present, steps)
+            self._run_steps(f, batch, [*start, *memory], inputs, present, steps)
             raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not report which
         for x, record in zip(results, records, strict=True):
             if x is not record:
@@ -332,6 +336,13 @@ class Rollout:
         spec = step if isinstance(step, Spec) else step_of(step, self._base)
         return with_motors(spec) if self._base.motors else spec
 
+    def _memory(self, start, inputs, present, run=lambda f: f) -> list[np.ndarray]:
+        """Further arrays of the state of methods that take the last step into account, at the start."""
+        if not hasattr(self._method, "start"):
+            return []
+        f = self._function(present, self._method.start)
+        return [np.asarray(x) for x in run(f)(*start, *self._at(inputs, present, 0))]
+
     def _interpreted(self, f: Function, batch, kind):
         """The step of the same source, run as Python."""
 
@@ -348,7 +359,7 @@ class Rollout:
     def _run_steps(self, step, batch, start, inputs, present, steps: int, record=None) -> None:
         """Step by step from Python: without a compiler, and to locate errors."""
         results, every = record or ((), steps)
-        q, v = (np.broadcast_to(x, batch + x.shape[-1:]) for x in start)
+        q, v, *memory = (np.broadcast_to(x, batch + x.shape[-1:]) for x in start)
         for t in range(steps + 1):
             for x, row in zip(results, (q, v), strict=False):
                 if t % every == 0:
@@ -359,7 +370,7 @@ class Rollout:
             if t == steps:
                 return
             try:
-                q, v = step(q, v, *self._at(inputs, present, t))
+                q, v, *memory = step(q, v, *memory, *self._at(inputs, present, t))
             except KinetreeError as error:
                 if isinstance(error, UnsupportedError):
                     raise
