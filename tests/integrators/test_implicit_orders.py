@@ -153,8 +153,7 @@ def test_methods_with_a_memory_go_on_where_a_snapshot_was_taken(name):
     assert not np.array_equal(march(third, 0.1, q, v, 10), whole)
 
 
-@pytest.mark.parametrize("name", ["bdf2", "generalized_alpha"])
-def test_rollouts_refuse_methods_with_a_memory_by_name(name):
-    """A step that needs the one before is no function of the state."""
-    with pytest.raises(kt.errors.UnsupportedError, match=name):
-        kt.rollout(kt.models.pendulum(), [1.0], None, None, 1e-3, steps=2, integrator=name)
+def test_rollouts_refuse_generalized_alpha_by_name():
+    """Its steps need the one before."""
+    with pytest.raises(kt.errors.UnsupportedError, match="generalized_alpha"):
+        kt.rollout(kt.models.pendulum(), [1.0], None, None, 1e-3, steps=2, integrator="generalized_alpha")
