@@ -168,6 +168,63 @@ def test_every_element_is_compiled_and_batched(machine):
     np.testing.assert_allclose(found[:, k], servo, rtol=1e-12)
 
 
+CONTROLLERS = (
+    '<pid {} kp="3" kv=".5"/>', '<pid {} kp="3" kv=".5" ki="2" imax=".4"/>',
+    '<pid {} kp="3" kv=".5" ki="2" imax="1" slewmax="40"/>', '<pid {} kp="3" input="pos" forcerange="-.5 .5"/>',
+    '<pid {} kv="3" input="vel"/>',
+    '<pid {} kp="3" kv=".4" input="pos vel ff" posrange="-1 1" velrange="-.2 .2" ffrange="-.3 .3"/>',
+)  # fmt: skip
+MOTOR = '<dcmotor {} motorconst=".1" resistance="2" '
+THERMAL = 'thermal="3 400 .01 .004 30" '
+DC_MOTORS = (
+    MOTOR + "/>", MOTOR + 'inductance=".03"/>', MOTOR + 'inductance=".03" input="none"/>', MOTOR + THERMAL + "/>",
+    MOTOR + 'input="pos" controller="3 2 .5 7 .2 4"/>', MOTOR + 'input="pos vel" controller="3 2 .5 0 0 0"/>',
+    MOTOR + 'input="vel" controller="3 0 .5 0 1.5 4"/>', MOTOR + 'lugre="30 2 .4 .5 .1" cogging=".3 6 .2"/>',
+    MOTOR + THERMAL + 'inductance=".03" saturation=".1 .02 .3" input="pos ff" controller="3 2 .5 7 1.5 4" '
+    'lugre="30 2 .4 .5 .1"/>',
+)  # fmt: skip
+NEW = pytest.mark.skipif(not hasattr(mujoco.mjtGain, "mjGAIN_PID"), reason="these are elements of MuJoCo 4")
+
+
+@NEW
+@pytest.mark.parametrize("element", [*CONTROLLERS, *DC_MOTORS])
+def test_controllers_and_dc_motors_are_mujocos(element):
+    """Forces and rates of all internal states, on a hinge and on a ball joint, whose set points are angles."""
+    for target in ('joint="hinge" gear="2"', 'joint="ball" gear="1 2 -1"'):
+        model, mj = both(robot(element.format(f'name="a" {target}')))
+        assert model.n_actuators == 1 and model.unsupported == ()
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            q, v = model.random_q(rng), rng.normal(size=model.nv)
+            x, u = rng.normal(size=model.nx), 10.0 * rng.normal(size=model.nu)
+            there, data = MuJoCo(model, mj, by_order=True), mujoco.MjData(mj)
+            data.qpos[:], data.qvel[:], data.ctrl[:], data.act[:] = there.q_to(q), there.v_to(q, v), u, x
+            mujoco.mj_forward(mj, data)
+            with kt.interpreted():
+                force = kt.dynamics.actuator_forces(model, q, v, x=x, u=u)
+                rates = kt.dynamics.force_state_rates(model, q, v, x=x, u=u)
+            np.testing.assert_allclose(np.array(force, float), data.actuator_force, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(np.array(rates, float), data.act_dot, rtol=1e-10, atol=1e-10)
+
+
+@NEW
+def test_controllers_have_inputs_by_name_and_are_written():
+    """Two targets reached together; an integral removes the sag; files keep them, but for DC motors."""
+    text = ARM.split("<actuator>")[0] + """<actuator><pid name="servo" joint="shoulder" kp="30" kv="8" ki="20"/>
+      <pid name="feed" joint="elbow" kp="20" kv="2" ki="20" input="pos vel ff" slewmax="2"/></actuator></mujoco>"""
+    model = load_mjcf(text.format(dt=0.01))
+    names = "servo.position", "servo.velocity", "feed.position", "feed.velocity", "feed.feedforward"
+    assert model.input_names == names
+    assert model.state_names == ("servo.integral", "feed.set_point", "feed.integral")
+    targets = {"servo.position": 0.4, "feed.position": -0.6}
+    run = kt.simulate(model, duration=8.0, dt=5e-3, inputs=kt.Inputs(control=targets))
+    np.testing.assert_allclose(run.q[-1], [0.4, -0.6], atol=2e-3)
+    assert load_mjcf(kt.io.to_mjcf(model)).actuators == model.actuators
+    motor = load_mjcf(robot(DC_MOTORS[0].format('name="a" joint="hinge"')))
+    with pytest.raises(kt.errors.UnsupportedError, match="law is kept in part only"):
+        kt.io.to_mjcf(motor)
+
+
 # Clamps over sums ----------------------------------------------------------------------------------------------------
 
 

@@ -199,8 +199,7 @@ SHORTCUTS = {
     ),
 }
 NOT_COMPUTED = {  # by how elements begin, and the part of their law
-    '<motor joint="hinge" delay': "delay of the control", "<adhesion": "adhesion", "<dcmotor": "DC motor",
-    "<pid": "PID controller", "<plugin": "plugin 'mujoco.pid'",
+    '<motor joint="hinge" delay': "delay of the control", "<adhesion": "adhesion", "<plugin": "plugin 'mujoco.pid'",
 }  # fmt: skip
 EXTENSION = '<extension><plugin plugin="mujoco.pid"/></extension>'
 
@@ -230,7 +229,8 @@ def test_an_element_is_computed_or_unsupported_where_it_exerts_a_force_without_a
     missing = next((reason for start, reason in NOT_COMPUTED.items() if text.startswith(start)), "")
     assert actuator.not_computed == missing
     assert model.unsupported == ((str(actuator),) if forces and missing else ())
-    assert model.nu == model.n_actuators == (not missing)
+    assert model.n_actuators == (not missing)
+    assert model.nu == (len(actuator.inputs) if actuator.gain in ("pid", "dcmotor") else model.n_actuators)
     report, noun = str(model.report), "motor" if actuator.is_motor else "actuator"
     if not missing:
         assert f"1 {noun}, whose control is an input of the dynamics by name: 'actuator_0'" in report

@@ -1,4 +1,4 @@
-"""The law of one actuator: clamps, activation, gain and bias.
+"""The laws of actuators; MuJoCo's general one: clamps, activation, gain and bias.
 
 Source: MuJoCo, "Computation: Actuation model": ``force = gain(length, velocity) input + bias(length, velocity)``. The
 input is the control, or the activation if there are activation dynamics; control and force are clamped to their ranges.
@@ -15,8 +15,49 @@ from kinetree.actuators.parts import Numbered
 from kinetree.spatial.scalar import arctan2, maximum, minimum, sincos, where
 
 
+class Law(Numbered):
+    """Base of the laws of actuators, dataclasses with ``name``, ``gear`` and ``force_range``.
+
+    Lengths and velocities are those of the actuator, gear included; x and u its internal states and inputs;
+    ``period`` is the change of length in a turn where the length is an angle, else None.
+
+    Attributes
+    ----------
+    states, inputs : tuple of str
+        Names of the internal states and of the controls.
+    reads_motion : bool
+        Whether rates of internal states depend on length and velocity.
+    kinked : bool
+        Whether slopes of the force jump.
+    """
+
+    __slots__ = ()
+
+    states: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ("control",)
+    reads_motion = False
+    kinked = True
+
+    @property
+    def input_labels(self) -> tuple[str, ...]:
+        """Names of the inputs in a model: the actuator's own, with more of them "<name>.<input>"."""
+        return (self.name,) if len(self.inputs) == 1 else tuple(f"{self.name}.{what}" for what in self.inputs)
+
+    def state_rate(self, length, velocity, x: Sequence, u: Sequence, period=None) -> list:
+        """Rates of the internal states."""
+        return []
+
+    def unclamped(self, length, velocity, x: Sequence, u: Sequence, period=None):
+        """The force before the clamps of forces."""
+        raise NotImplementedError
+
+    def clamped(self, force, length, velocity, x: Sequence, u: Sequence):
+        """The force within its range, and forces that have none."""
+        return clipped(force, self.force_range)
+
+
 @dataclass(frozen=True)
-class ActuatorLaw(Numbered):
+class ActuatorLaw(Law):
     """A force over length, velocity, control and activation.
 
     Parameters
@@ -62,7 +103,6 @@ class ActuatorLaw(Numbered):
         "gear", "dynamics_parameters", "gain_parameters", "bias_parameters", "control_range", "activation_range",
         "force_range", "length_range", "acc0", "early",
     )  # fmt: skip
-    inputs = ("control",)
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -75,8 +115,8 @@ class ActuatorLaw(Numbered):
         ranges = self.control_range, self.activation_range, self.force_range
         return "muscle" in (self.gain, self.bias, self.dynamics) or any(x is not None for x in ranges)
 
-    def state_rate(self, x: Sequence, u: Sequence) -> list:
-        """Rates of the internal states; an activation stops at the ends of its range."""
+    def state_rate(self, length, velocity, x, u, period=None):
+        """An activation stops at the ends of its range."""
         if not self.states:
             return []
         rate = self._rate(x, u)
@@ -89,13 +129,7 @@ class ActuatorLaw(Numbered):
         function, _ = DYNAMICS[self.dynamics]
         return function(x[0], clipped(u[0], self.control_range), self.dynamics_parameters)
 
-    def unclamped(self, length, velocity, x: Sequence, u: Sequence, period=None):
-        """The force before the clamps of forces; ``period`` is that of a length that is an angle [m or rad].
-
-        Notes
-        -----
-        A servo takes of all set points that differ by periods the one that is nearest to the length.
-        """
+    def unclamped(self, length, velocity, x, u, period=None):
         if self.states:
             value = x[0]
             if self.early is not None:
@@ -103,15 +137,18 @@ class ActuatorLaw(Numbered):
             value = clipped(value, self.activation_range)
         else:
             value = clipped(u[0], self.control_range)
-        if period is not None and self.is_servo:
-            s, c = sincos((value - length) * (TURN / period))
-            value = length + arctan2(s, c) * (period / TURN)
+        if self.is_servo:
+            value = length + nearest(value - length, period)
         gain, bias = GAINS[self.gain][0], BIASES[self.bias][0]
         return gain(self, length, velocity) * value + bias(self, length, velocity)
 
-    def clamped(self, force):
-        """The force within its range."""
-        return clipped(force, self.force_range)
-
 
 TURN = 6.283185307179586
+
+
+def nearest(error, period):
+    """Of all errors that differ by periods the smallest: a servo turns the shorter way."""
+    if period is None:
+        return error
+    s, c = sincos(error * (TURN / period))
+    return arctan2(s, c) * (period / TURN)

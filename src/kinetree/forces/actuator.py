@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kinetree.actuators.dynamics import clipped
-from kinetree.actuators.law import ActuatorLaw
+from kinetree.actuators.law import Law
 from kinetree.actuators.transmissions import Transmission
 from kinetree.forces.contract import ForceElement
 from kinetree.spatial.scalar import where
@@ -22,14 +22,14 @@ class TransmittedForce(ForceElement):
     ----------
     name : str
     transmission : Transmission
-    laws : tuple of ActuatorLaw
+    laws : tuple of Law
     total_range : tuple of 2 floats, optional
         Of the sum of their forces, before each is clamped to its own range: beyond it all are scaled [N].
     """
 
     name: str
     transmission: Transmission
-    laws: tuple[ActuatorLaw, ...]
+    laws: tuple[Law, ...]
     total_range: tuple[float, float] | None = None
 
     joint_fields, frame_fields, actuates = (), (), True
@@ -53,7 +53,7 @@ class TransmittedForce(ForceElement):
 
     @property
     def input_labels(self) -> tuple[str, ...]:
-        return tuple(law.name for law in self.laws)
+        return tuple(label for law in self.laws for label in law.input_labels)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -71,16 +71,21 @@ class TransmittedForce(ForceElement):
 
     def actuator_forces(self, length, velocity, x: Sequence, u: Sequence) -> list:
         """The force of each actuator along its own length [N or N m]; length and velocity are those without gear."""
-        period, found, x, u = self.transmission.period(), [], iter(x), iter(u)
-        for law in self.laws:
-            states, inputs = ([next(values) for _ in names] for values, names in ((x, law.states), (u, law.inputs)))
-            found.append(law.unclamped(law.gear * length, law.gear * velocity, states, inputs, period))
+        period, each = self.transmission.period(), list(self._each(length, velocity, x, u))
+        found = [law.unclamped(*given, period) for law, given in each]
         if self.total_range is not None:
             total = sum(found, start=0.0)
             bounded = clipped(total, self.total_range)
             apart = total != bounded if isinstance(total, float) else (total < bounded) | (total > bounded)
             found = [f * where(apart, bounded / where(apart, total, 1.0), 1.0) for f in found]
-        return [law.clamped(f) for law, f in zip(self.laws, found, strict=True)]
+        return [law.clamped(f, *given) for f, (law, given) in zip(found, each, strict=True)]
+
+    def _each(self, length, velocity, x: Sequence, u: Sequence) -> Iterator[tuple]:
+        """The laws with their lengths, velocities, states and inputs."""
+        x, u = iter(x), iter(u)
+        for law in self.laws:
+            states, inputs = ([next(values) for _ in names] for values, names in ((x, law.states), (u, law.inputs)))
+            yield law, (law.gear * length, law.gear * velocity, states, inputs)
 
     def total_force(self, length, velocity, x: Sequence, u: Sequence):
         """The force along the transmission's length, which lengthens it where it is positive [N or N m]."""
@@ -88,10 +93,15 @@ class TransmittedForce(ForceElement):
         return sum((law.gear * f for law, f in zip(self.laws, forces, strict=True)), start=0.0)
 
     def state_rate(self, kin, x, u):
-        x, u, found = iter(x), iter(u), []
-        for law in self.laws:
-            found += law.state_rate([next(x) for _ in law.states], [next(u) for _ in law.inputs])
-        return found
+        motion = self._motion(kin) if any(law.reads_motion for law in self.laws) else (0.0, 0.0)
+        period = self.transmission.period()
+        return [rate for law, given in self._each(*motion, x, u) for rate in law.state_rate(*given, period)]
+
+    def _motion(self, kin) -> tuple:
+        """Length and velocity of the transmission."""
+        length = self.transmission.length(kin)
+        is_rate = self.transmission.is_rate
+        return length, kin.time_derivative(length) if is_rate else self.transmission.velocity(kin)
 
     # Data ------------------------------------------------------------------------------------------------------------
 
@@ -122,7 +132,7 @@ class TransmittedForce(ForceElement):
 class Actuator(TransmittedForce):
     """An actuator whose transmission is a length over the positions: of a joint, a tendon or a slider-crank.
 
-    See `TransmittedForce` for the parameters. The law is `ActuatorLaw`.
+    See `TransmittedForce` for the parameters.
     """
 
     def length(self, kin):
@@ -140,5 +150,5 @@ class FrameActuator(TransmittedForce):
     """
 
     def force(self, kin, x, u):
-        length, velocity = self.transmission.length(kin), self.transmission.velocity(kin)
+        length, velocity = self._motion(kin)
         yield velocity, self.total_force(length, velocity, x, u)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kinetree.actuators.dc_motor import DCMotorLaw
 from kinetree.actuators.dynamics import DYNAMICS
 from kinetree.actuators.gains import BIASES, GAINS
-from kinetree.actuators.law import ActuatorLaw
+from kinetree.actuators.law import ActuatorLaw, Law
 from kinetree.actuators.muscle_curves import FORCE
+from kinetree.actuators.pid import PIDLaw
 from kinetree.actuators.transmissions import (
     BallTransmission,
     FrameTransmission,
@@ -91,26 +93,68 @@ def _transmission(model, a: records.Actuator, tendons) -> Transmission:
     )
 
 
-def _law(a: records.Actuator, transmission: Transmission) -> ActuatorLaw:
+def _law(a: records.Actuator, transmission: Transmission) -> Law:
+    gear, force_range = a.gear[0] if transmission.is_rate else 1.0, _present(a.force_range)
+    if a.is_controller:
+        return _controller(a, gear, force_range)
+    if a.is_dc_motor:
+        return _dc_motor(a, gear, force_range)
     known = {"dynamics": DYNAMICS | {"none": (None, 0)}, "gain": GAINS, "bias": BIASES}
     counts = {f"{law}_parameters": kinds[getattr(a, law)][1] for law, kinds in known.items()}
-    given = {what: (*getattr(a, what), *(0.0,) * count)[:count] for what, count in counts.items()}
+    given = {what: _padded(getattr(a, what), count) for what, count in counts.items()}
     muscles = [law for law in ("gain", "bias") if getattr(a, law) == "muscle"]
     scaled = tuple(law for law in muscles if given[f"{law}_parameters"][FORCE] < 0.0)
     servo = a.gain == "fixed" and a.bias == "affine" and given["gain_parameters"][0] == -given["bias_parameters"][1]
     return ActuatorLaw(
         a.name,
-        a.gear[0] if transmission.is_rate else 1.0,
+        gear,
         a.dynamics, a.gain, a.bias, **given,
         control_range=_present(a.control_range),
         activation_range=_present(a.activation_range) if a.dynamics != "none" else None,
-        force_range=_present(a.force_range),
+        force_range=force_range,
         length_range=a.length_range if muscles else None,
         acc0=a.acc0 if scaled else None,
         early=a.early if a.early and a.dynamics != "none" else None,
         scaled=scaled,
         is_servo=servo and a.dynamics in ("none", "integrator"),
     )  # fmt: skip
+
+
+def _controller(a: records.Actuator, gear: float, force_range) -> PIDLaw:
+    _, kp, kv = _padded(a.bias_parameters, 3)
+    limit, slew = _padded(a.dynamics_parameters, 2)
+    ki = a.gain_parameters[0] if a.gain_parameters and a.dynamics == "pid" else None
+    ranges = {f"{what}_range": _present(limits) for what, limits in zip(a.inputs, a.input_ranges, strict=True)}
+    slew = slew if slew > 0.0 else None
+    return PIDLaw(
+        a.name, gear, a.inputs, -kp, -kv, ki, limit if limit > 0.0 else None, slew, a.early if slew else None, **ranges,
+        force_range=force_range,
+    )  # fmt: skip
+
+
+def _dc_motor(a: records.Actuator, gear: float, force_range) -> DCMotorLaw:
+    """The order of parameters is MuJoCo's."""
+    R, K, coefficient, reference, kp, ki, kd, voltage = _padded(a.gain_parameters, 8)
+    lag, rate, outward, capacity, ambient, stiffness, damping, slew, limit = _padded(a.dynamics_parameters, 9)
+    amplitude, periods, phase, coulomb, static, stribeck = _padded(a.bias_parameters, 6)
+
+    def positive(x: float) -> float | None:
+        return x if x > 0.0 else None
+
+    return DCMotorLaw(
+        a.name, gear, a.inputs, R, K, positive(lag), positive(rate), (kp, ki, kd), positive(voltage), positive(slew),
+        positive(limit),
+        thermal=(outward, capacity, ambient, coefficient, reference) if outward > 0.0 else None,
+        friction=(stiffness, damping, coulomb, static, stribeck) if stiffness > 0.0 else None,
+        cogging=(amplitude, periods, phase) if amplitude else None,
+        step=a.early,
+        input_ranges=tuple(x for limits in a.input_ranges for x in limits),
+        force_range=force_range,
+    )  # fmt: skip
+
+
+def _padded(values: tuple, count: int) -> tuple:
+    return (*values, *(0.0,) * count)[:count]
 
 
 def _present(limits: tuple[float, float]) -> tuple[float, float] | None:

@@ -59,6 +59,10 @@ class Actuator:
         Trailing zeros are left out.
     control_range, force_range, activation_range : tuple of 2 floats
         Infinite where there is none.
+    inputs : tuple of str
+        Of controllers and DC motors, whose controls are "position", "velocity", "feedforward" or "voltage".
+    input_ranges : tuple of tuples of 2 floats
+        The ranges of these.
     length_range : tuple of 2 floats
         Shortest and longest length of the transmission, which scales muscles [m].
     reference : str, optional
@@ -68,7 +72,8 @@ class Actuator:
     acc0 : float
         Acceleration by a unit of force [1/kg], which scales muscles whose peak force is negative.
     early : float
-        The force is that of the activation after this time, a step of MuJoCo [s].
+        The force is that of the activation after this time, a step of MuJoCo, in which set points with a limited rate
+        move, too [s].
     delay : float
         Of the control [s].
     plugin : str
@@ -90,6 +95,8 @@ class Actuator:
     control_range: tuple[float, float] = EVERYWHERE
     force_range: tuple[float, float] = EVERYWHERE
     activation_range: tuple[float, float] = EVERYWHERE
+    inputs: tuple[str, ...] = ()
+    input_ranges: tuple[tuple[float, float], ...] = ()
     length_range: tuple[float, float] = (0.0, 0.0)
     reference: str | None = None
     crank_length: float = 0.0
@@ -103,6 +110,8 @@ class Actuator:
         freeze(self)
         for what in ("control_range", "force_range", "activation_range"):
             check_range(f"actuator {self.name!r}: {what}", getattr(self, what))
+        for what, limits in zip(self.inputs, self.input_ranges, strict=True):
+            check_range(f"actuator {self.name!r}: range of input {what!r}", limits)
         if self.transmission not in TRANSMISSIONS:
             raise ModelError(
                 f"actuator {self.name!r}: transmission {self.transmission!r}; known: {', '.join(TRANSMISSIONS)}"
@@ -128,6 +137,7 @@ class Actuator:
         )
         laws = ("dynamics", (*DYNAMICS, "none")), ("gain", GAINS), ("bias", BIASES)
         kinds = [(what, kind) for what, known in laws if (kind := getattr(self, what)) not in known]
+        kinds = [] if self.is_controller or self.is_dc_motor else kinds
         for is_missing, what in (
             (self.plugin, f"plugin {self.plugin!r}"),
             (self.transmission == "body", "adhesion"),
@@ -140,6 +150,16 @@ class Actuator:
             if is_missing:
                 return what
         return ""
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether its law is that of a PID controller."""
+        return self.gain == "pid" and self.bias == "affine" and self.dynamics in ("none", "pid") and bool(self.inputs)
+
+    @property
+    def is_dc_motor(self) -> bool:
+        """Whether its law is that of a DC motor."""
+        return (self.dynamics, self.gain, self.bias) == ("dcmotor",) * 3
 
     @property
     def is_motor(self) -> bool:

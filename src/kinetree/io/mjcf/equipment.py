@@ -32,6 +32,8 @@ _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # MuJoCo's mjtEq
 _JOINT_TERM, _PULLEY, _SITE, _SPHERE, _CYLINDER = range(1, 6)  # MuJoCo's mjtWrap
 _WRAPPED = {_SPHERE: "sphere", _CYLINDER: "cylinder"}
 _TRANSMISSIONS = ("joint", "joint_in_parent", "slider_crank", "tendon", "site", "body")  # MuJoCo's mjtTrn
+_CONTROLLED = ("pid", "dcmotor")  # gains with several controls
+_INPUTS = {1: "position", 2: "velocity", 4: "feedforward", 8: "voltage"}  # MuJoCo's mjtCtrlInput
 _GROUPS = 31  # of actuators, which an option of the file switches off
 _CODE = "not-computed"
 _REFUSED = "so forward_dynamics, simulate, ... refuse the model"
@@ -235,6 +237,7 @@ def _actuators(place: Layout, physics: Physics, tendons: list[str], notes: Notes
             continue
         clamped = physics.clamps_controls and several[k] > 0
         laws = _laws(mj, k)
+        slews = laws["dynamics"] == "pid" and any(laws["dynamics_parameters"][1:2])
         scaled = any(laws[kind] == "muscle" and laws[f"{kind}_parameters"][FORCE] < 0.0 for kind in ("gain", "bias"))
         yield Actuator(
             name,
@@ -242,6 +245,7 @@ def _actuators(place: Layout, physics: Physics, tendons: list[str], notes: Notes
             ends[target],
             gear=_floats(mj.actuator_gear[outputs[k]]),
             **laws,
+            **_inputs(mj, k, int(first[k]), clamped),
             control_range=_range(mj, "ctrl", first[k]) if clamped else EVERYWHERE,
             force_range=_range(mj, "force", k),
             activation_range=_range(mj, "act", k),
@@ -249,12 +253,12 @@ def _actuators(place: Layout, physics: Physics, tendons: list[str], notes: Notes
             reference=ends[reference] if reference >= 0 and ends is place.sites else None,
             crank_length=float(mj.actuator_cranklength[k]),
             acc0=float(mj.actuator_acc0[outputs[k]]) if scaled else 0.0,
-            early=float(mj.opt.timestep) if mj.actuator_actearly[k] else 0.0,
+            early=float(mj.opt.timestep) if mj.actuator_actearly[k] or slews else 0.0,
             delay=float(getattr(mj, "actuator_delay", np.zeros(count))[k]),
             plugin=_plugin(notes, name) if mj.actuator_plugin[k] >= 0 else "",
             active=physics.actuation and not _is_off(mj, k),
         )
-        if several[k] > 1:
+        if several[k] > 1 and laws["gain"] not in _CONTROLLED:
             notes.info(at, f"actuator '{name}' has several controls, of which the first one's range is kept")
 
 
@@ -267,6 +271,19 @@ def _laws(mj, k: int) -> dict[str, object]:
         found[law] = kind.name.removeprefix(f"mj{short.upper()}_").lower()
         found[f"{law}_parameters"] = _trimmed(getattr(mj, f"actuator_{short}prm")[k])
     return found
+
+
+def _inputs(mj, k: int, first: int, clamped: bool) -> dict[str, tuple]:
+    """The controls of a controller or DC motor by name, and their ranges."""
+    kind = int(mj.actuator_gaintype[k])
+    import mujoco
+
+    known = (getattr(mujoco.mjtGain, f"mjGAIN_{name.upper()}", None) for name in _CONTROLLED)
+    if kind not in [int(each) for each in known if each is not None]:
+        return {}
+    names = tuple(name for bit, name in _INPUTS.items() if int(mj.actuator_ctrlspec[k]) & bit)
+    return {"inputs": names, "input_ranges": tuple(
+        _range(mj, "ctrl", first + n) if clamped else EVERYWHERE for n in range(len(names)))}  # fmt: skip
 
 
 def _range(mj, what: str, k: int) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from kinetree.io.mjcf.write_joints import UNIFORM, range_attributes
 from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
 from kinetree.io.writing import add
 from kinetree.joints import Fixed, Revolute, Spherical
-from kinetree.model.equipment import LoopJoint, RotationLimit
+from kinetree.model.equipment import EVERYWHERE, LoopJoint, RotationLimit
 from kinetree.model.loop_joints import DATA
 from kinetree.model.parts import pose_of_transform
 from kinetree.spatial import Transform, Vector3
@@ -219,7 +219,7 @@ class EquipmentWriter:
         if target is None:
             self.features.add("actuators whose target the file does not have", str(a))
             return
-        if a.plugin or a.delay or any(getattr(a, kind) not in laws for kind, laws in WHOLE.items()):
+        if a.plugin or a.delay or not (a.is_controller or all(getattr(a, k) in laws for k, laws in WHOLE.items())):
             self.features.add("actuators whose law is kept in part only", str(a))
             return
         if not a.active:
@@ -242,11 +242,31 @@ class EquipmentWriter:
             self._time_step(a)
         if any(a.length_range):
             data["lengthrange"] = numbers_text(a.length_range)
+        if a.is_controller:
+            self._controller(section, a, data)
+            return
         for law, short in LAWS.items():
             parameters = getattr(a, f"{law}_parameters") or (0.0,)
             data |= {f"{short}type": getattr(a, law), f"{short}prm": numbers_text(parameters)}
         add(section, "general", **data)
 
+
+    def _controller(self, section, a, data: dict[str, str]) -> None:
+        for what in ("ctrllimited", "ctrlrange", "actearly"):
+            data.pop(what, None)
+        ki, kp, kv = (*a.gain_parameters, 0.0)[0], *(-x for x in (*a.bias_parameters, 0.0, 0.0, 0.0)[1:3])
+        limit, slew = (*a.dynamics_parameters, 0.0, 0.0)[:2]
+        data |= {"kp": number_text(kp), "kv": number_text(kv)}
+        for name, x in (("ki", ki), ("imax", limit), ("slewmax", slew)):
+            data |= {name: number_text(x)} if x else {}
+        short = {"position": "pos", "velocity": "vel", "feedforward": "ff"}
+        data["input"] = " ".join(short[what] for what in a.inputs)
+        ranges = {what: limits for what, limits in zip(a.inputs, a.input_ranges, strict=True) if limits != EVERYWHERE}
+        if 0 < len(ranges) < len(a.inputs):
+            self.features.add("ranges of some inputs of a controller without the others", str(a))
+        data |= {"ctrllimited": "true"} if ranges else {}
+        data |= {f"{short[what]}range": numbers_text(limits) for what, limits in ranges.items()}
+        add(section, "pid", **data)
 
     def _time_step(self, a) -> None:
         """The step of MuJoCo after which the activation is taken."""
