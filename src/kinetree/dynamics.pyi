@@ -35,6 +35,7 @@ __all__ = [
     "external_forces",
     "factorize",
     "force_state_rates",
+    "forces_by_element",
     "forward_dynamics_clusters",
     "forward_dynamics_crba",
     "forward_dynamics_dense",
@@ -425,6 +426,55 @@ def force_state_rates(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | N
     -------
     x_dot : (..., nx) array
         Rates of the internal states [unit of each state, per second].
+    """
+
+class _forces_by_element(NamedTuple):
+    tau: NDArray[Any]
+    wrenches: NDArray[Any]
+    energy: NDArray[Any]
+    power: NDArray[Any]
+    length: NDArray[Any]
+    rate: NDArray[Any]
+    tension: NDArray[Any]
+
+def forces_by_element(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _forces_by_element:
+    r"""Forces, energies and powers of every force element, and length and tension of those along a line.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., n_elements, nv) array
+        Joint forces of each element of ``model.element_names`` [N m or N].
+    wrenches : (..., n_elements, nb, 6) array
+        [moment; force] on each body [N m, N], in world coordinates about the world's origin, as f_ext; row 0 is
+        the reaction on the world. Forces along coordinates of joints are in tau alone.
+    energy : (..., n_elements) array
+        Stored energy [J].
+    power : (..., n_elements) array
+        Power of the forces that no stored energy explains [W], negative where the element dissipates.
+    length : (..., n_elements) array
+        Of laws along one length; zero for others [m or rad].
+    rate : (..., n_elements) array
+        Its rate [m/s or rad/s].
+    tension : (..., n_elements) array
+        Force that shortens the length where it is positive [N or N m].
     """
 
 

@@ -146,8 +146,8 @@ ALGORITHMS = {
     "kinetree.dynamics": (
         "actuator_forces actuator_joint_forces actuator_lengths actuator_moments actuator_velocities "
         "articulated_factorization articulated_solve coriolis_forces crba_restricted damping_matrix "
-        "divide_and_conquer elastic_energy external_forces force_state_rates forward_dynamics_clusters "
-        "forward_dynamics_crba forward_dynamics_dense forward_dynamics_derivatives "
+        "divide_and_conquer elastic_energy external_forces force_state_rates forces_by_element "
+        "forward_dynamics_clusters forward_dynamics_crba forward_dynamics_dense forward_dynamics_derivatives "
         "forward_dynamics_inverse_mass_products forward_dynamics_null_space forward_dynamics_partitioning "
         "forward_dynamics_pivoted forward_dynamics_pseudovelocities forward_dynamics_sparse hybrid_aba hybrid_crba "
         "inertial_forces inverse_mass_matrix inverse_mass_product joint_wrenches passive_joint_forces "

@@ -45,6 +45,8 @@ class Law:
         Forces that are not those of lengths.
     actuates : bool
         Whether it is the law of an actuator.
+    lengths : list of (int, row, int)
+        Of a law over lengths each, its row, and the tension along it.
     rates, rate_slopes : list of int, list of dict of int to int
         Rates of the internal states, and their derivatives by number of the state.
     """
@@ -56,6 +58,7 @@ class Law:
     other: list = field(default_factory=list)
     slopes: list = field(default_factory=list)
     apart: list = field(default_factory=list)
+    lengths: list = field(default_factory=list)
     rates: list = field(default_factory=list)
     rate_slopes: list = field(default_factory=list)
 
@@ -229,6 +232,7 @@ def _add_lengths(found: Law, graph: Graph, law, element, now) -> None:
         else:
             forces += _pulled_together(found.leaves, graph, zip(lengths, pulls, strict=True))
         total = [graph.add(a, b) for a, b in zip(total, pulls, strict=True)]
+    found.lengths = [(length.id, row, pull) for length, row, pull in zip(lengths, rows, total, strict=True)]
     found.slopes.append((rows, *([{k: next(values) for k in row} for row in hessian] for hessian in slopes), total))
 
 
@@ -306,7 +310,7 @@ def element_forces(model, q, v, x=None, u=None, actuators: bool | None = None) -
     return tau
 
 
-def forces_by_element(model, q, v, x=None, u=None) -> list[list]:
+def element_joint_forces(model, q, v, x=None, u=None) -> list[list]:
     """Of every element its joint forces [N m or N]."""
     return _by_element(model, q, v, x, u, stored=True)
 
@@ -382,13 +386,22 @@ def law_joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:
     return _pushed(model, kin, forces)
 
 
-def _pushed(model, kin: Kinematics, forces) -> list:
-    """Joint forces of forces along leaves: pairs of `Leaves`, and of leaves with the nodes of forces."""
+def wrenches_of(model, kin: Kinematics, forces) -> tuple[list, list]:
+    """Wrenches on bodies about the world's origin, and joint forces along coordinates, of forces along leaves.
+
+    Forces are pairs of `Leaves`, and of leaves with the nodes of forces.
+    """
     wrenches, tau = [model.algebra.Force.zero() for _ in range(model.nb)], [0.0] * model.nv
     for leaves, along in forces:
         values = iter(leaves.outer([k for _, ids in along for k in ids], kin))
         for leaf, ids in along:
             leaf.push(kin, [next(values) for _ in ids], wrenches, tau)
+    return wrenches, tau
+
+
+def _pushed(model, kin: Kinematics, forces) -> list:
+    """Joint forces of forces along leaves, wrenches included."""
+    wrenches, tau = wrenches_of(model, kin, forces)
     if all(is_zero(x) for wrench in wrenches[1:] for x in wrench):
         return tau
     return plus(tau, transposed_product(model, kin.q, kin.X_0, wrenches))

@@ -27,6 +27,7 @@ _DEFINED = {
     "algorithms.force_elements": "force_state_rates",
     "algorithms.force_slopes": "damping_matrix stiffness_matrix",
     "algorithms.force_terms": "coriolis_forces external_forces inertial_forces",
+    "algorithms.forces_by_element": "forces_by_element",
     "algorithms.forward_dynamics_multipliers": (
         "closed_loops_regularity forward_dynamics_clusters forward_dynamics_dense "
         "forward_dynamics_inverse_mass_products forward_dynamics_pivoted forward_dynamics_sparse"

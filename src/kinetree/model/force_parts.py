@@ -55,6 +55,16 @@ class ForceParts:
         return tuple(law.name for element in self.elements if element.actuates for law in element.laws)
 
     @property
+    def element_names(self) -> tuple[str, ...]:
+        """Names of the elements with laws: the rows of ``kt.dynamics.forces_by_element``."""
+        return tuple(element.name for element in self.laws)
+
+    @property
+    def n_elements(self) -> int:
+        """Number of the elements with laws."""
+        return len(self.laws)
+
+    @property
     def n_actuators(self) -> int:
         """Number of the actuators that are computed."""
         return sum(len(element.laws) for element in self.elements if element.actuates)

@@ -7,8 +7,8 @@ import numpy as np
 from kinetree.algorithms.force_elements import (
     dissipative_forces,
     element_energies,
+    element_joint_forces,
     force_state_rates,
-    forces_by_element,
     gauss_newton_slopes,
     implicit_state_changes,
     laws,
@@ -32,7 +32,7 @@ def _energies(model, q, v, x, u):
 
 
 def _conservative(model, q, v, x, u):
-    parts = zip(forces_by_element(model, q, v, x, u), dissipative_forces(model, q, v, x, u), strict=True)
+    parts = zip(element_joint_forces(model, q, v, x, u), dissipative_forces(model, q, v, x, u), strict=True)
     return [minus(force, part) for force, part in parts]
 
 
@@ -41,7 +41,7 @@ def _exact(model, q, v, x, u):
     n, nx = model.nv, len(x)
 
     def forces(inner, q, v, given):
-        return [f for of_one in forces_by_element(inner, q, v, given[:nx], given[nx:]) for f in of_one]
+        return [f for of_one in element_joint_forces(inner, q, v, given[:nx], given[nx:]) for f in of_one]
 
     K, D = ([[[0.0] * n for _ in range(n)] for _ in model.laws] for _ in range(2))
     for k, row in enumerate(state_slopes(model, q, v, forces, [*x, *u])):
@@ -99,7 +99,7 @@ def gradient(s):
 
 def power(s):
     """Power of an element = that of its forces which store nothing, less the rate of its energy along the motion."""
-    forces, rest = (_forces(s, f, s.q, s.v) for f in (forces_by_element, dissipative_forces))
+    forces, rest = (_forces(s, f, s.q, s.v) for f in (element_joint_forces, dissipative_forces))
     found, entered = (np.einsum("nkv,nv->nk", f, s.v) for f in (forces, rest))
     energy = _energy(s, s.q)
     rate, error = along(s, lambda q, v, t: _energy(s, q), np.abs(energy) + _scale(found))
@@ -119,17 +119,17 @@ def passivity(s):
 def stiffness(s):
     """K = -df/dq."""
     K, _ = _slopes(s)
-    size = _scale(K, _forces(s, forces_by_element, s.q, s.v)) * np.ones(K.shape[:-1])
-    rate, error = by_position(s, lambda q, t: _forces(s, forces_by_element, q, s.v), size)
+    size = _scale(K, _forces(s, element_joint_forces, s.q, s.v)) * np.ones(K.shape[:-1])
+    rate, error = by_position(s, lambda q, t: _forces(s, element_joint_forces, q, s.v), size)
     return Compared(K, -rate, error + TOLERANCE * _scale(K), ("force", "v", "v"))
 
 
 def damping(s):
     """D = -df/dv."""
     _, D = _slopes(s)
-    size = _scale(D, _forces(s, forces_by_element, s.q, s.v)) * np.ones(D.shape[:-1])
+    size = _scale(D, _forces(s, element_joint_forces, s.q, s.v)) * np.ones(D.shape[:-1])
     directions = steps()[:, None, None, None] * np.eye(s.model.nv, dtype=PRECISE)[:, None, :]
-    rate, error = derivative(_forces(s, forces_by_element, s.q, s.v + directions), size)
+    rate, error = derivative(_forces(s, element_joint_forces, s.q, s.v + directions), size)
     rate, error = (np.moveaxis(x, 0, -1) for x in (rate, error))
     return Compared(D, -rate, error + TOLERANCE * _scale(D), ("force", "v", "v"))
 
