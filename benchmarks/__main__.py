@@ -25,6 +25,7 @@ SUITE = {
     "bounded_rollout": "friction that sticks and hard limits, against exact steps and MuJoCo",
     "loops": "mechanisms with loops against Pinocchio and MuJoCo, and up to 128 loops in a row",
     "loop_steps": "steps of mechanisms with loops against MuJoCo's and Exudyn's",
+    "implicit_steps": "implicit steps with springs and muscles, conjugate gradients on stiff chains",
     "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
     "big_models": "chains of thousands of bodies",
     "gpu": "kernels on a CUDA device, where there is one",
