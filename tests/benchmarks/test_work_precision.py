@@ -45,7 +45,7 @@ def test_all_contenders_converge_on_the_pendulum():
     curves = {(c["family"], c["name"]): c for c in result["problems"][0]["curves"]}
     assert {family for family, _ in curves} >= {"kinetree, rollout", "SciPy on kt.aba", "MuJoCo", "kinetree, adaptive"}
     for key, curve in curves.items():
-        if key[1] not in ("euler", "linearly_implicit"):
+        if key[1] not in ("euler", "linearly_implicit", "bdf1"):
             assert curve["errors"][-1] < 0.5, key
     for theirs, ours in (("RK4", "rk4"), ("Euler", "semi_implicit")):  # the same methods, where joints are hinges
         found, expected = (curves[key]["errors"] for key in (("MuJoCo", theirs), ("kinetree, rollout", ours)))
