@@ -30,6 +30,7 @@ from kinetree.native.llvm_builtin import emit_builtin
 from kinetree.native.llvm_module import Module
 from kinetree.native.llvm_plan import CHUNK
 from kinetree.native.llvm_state import emit_state
+from kinetree.trace.packing import pack
 from kinetree.trace.program import Program
 
 
@@ -61,6 +62,8 @@ def emit(
     variant : str
         ``"scalar"`` or ``"batch"``.
     """
+    if variant == "scalar" and target.vector_bytes >= 32:
+        program = pack(program, checks)
     module = Module(program, {"float64": "double", "float32": "float"}[dtype], target, checks, chunk)
     if variant == "batch":
         emit_batch(module)

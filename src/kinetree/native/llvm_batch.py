@@ -97,7 +97,7 @@ class TileMemory:
 
     def size(self, module: Module) -> int:
         """Bytes of the frame, once all code is there."""
-        return self.scratch + module.scratch * module.vector.size
+        return self.scratch + module.scratch
 
 
 class TileRows(TableAddresses, TileBlock):

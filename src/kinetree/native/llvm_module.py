@@ -14,6 +14,7 @@ from kinetree.native.llvm_math import Lanes, elementary_function, sincos_functio
 from kinetree.native.llvm_plan import Plan, plan
 from kinetree.native.llvm_registers import RegisterPlan
 from kinetree.native.outline import outline
+from kinetree.trace.packing import Packed
 from kinetree.trace.program import Program
 
 STACK = 0 if sys.platform == "win32" else 256 * 1024
@@ -30,6 +31,7 @@ registers are loaded again where they are used: LLVM would not, where no barrier
 HEAD = 128
 """Bytes at the head of a frame: the status word, and from byte 64 the accumulator of the finiteness test."""
 
+VECTOR = frozenset(("join", "spread", "part"))
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
 
@@ -37,7 +39,7 @@ _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
 class Module:
     """The text of one module while it grows: the parts that all of its functions share."""
 
-    def __init__(self, program: Program, element: str, target: Target, checks: bool, chunk: int) -> None:
+    def __init__(self, program: Program | Packed, element: str, target: Target, checks: bool, chunk: int) -> None:
         self.program = program
         self.element = element
         self.target = target
@@ -49,18 +51,26 @@ class Module:
         self.input_sizes = [prod(shape) for _, shape in program.inputs]
         self.output_sizes = [prod(shape) for _, shape in program.outputs]
         self.heap_bytes = 0
-        self.scratch = 0  # places that values may be stored in while others need their registers
+        self.scratch = 0  # bytes of places that values may be stored in while others need their registers
         self.state_frame = 0
         self.parts: list[str] = []
         self._declared: set[str] = set()
         self._sincos: set[int] = set()
         self._included: set[str] = set()
+        self._lanes = {1: self.scalar}
 
     @cached_property
     def mixed(self) -> set[int]:
         """The truth values that serve not only as conditions of `where`."""
         used = (operation[1:] for operation in self.program.code if operation[0] in ("and", "or", "not"))
         return {value for values in used for value in values}.union(self.plan.reported)
+
+    def lanes(self, count: int) -> Lanes:
+        """The types of so many lanes."""
+        found = self._lanes.get(count)
+        if found is None:
+            found = self._lanes[count] = Lanes(self.element, count)
+        return found
 
     def intrinsic(self, name: str, lanes: Lanes) -> str:
         """Declare an intrinsic on floats, ``T f(T, ...)``, and return its name."""
@@ -147,14 +157,17 @@ class Block:
         self.module = module
         self.plan: Plan = module.plan
         self.code = module.program.code
-        self.lanes = lanes
+        self.lanes = lanes  # of the operation that is being written
+        self.item = lanes.size  # bytes of a slot
+        self.widths = module.program.widths if isinstance(module.program, Packed) else ()
+        self.scratch_size = lanes.size * max(self.widths, default=1)
         self.lines: list[str] = []
         self.names: dict[int, str] = {}  # of the values that are in registers
         self.scratch: dict[int, int] = {}
         self.prefix = "%t"
         self._count = 0
         self._stores = 0
-        self._fma = ""
+        self._fma: dict[str, str] = {}
         self._pointers: dict[tuple[str, int], str] = {}
         self._negated: dict[str, str] = {}
         self._compared: set[str] = set()  # comparisons of floats that serve `where` alone
@@ -175,11 +188,11 @@ class Block:
 
     def slot_address(self, slot: int) -> tuple[str, int]:
         """Base pointer and byte offset of a slot."""
-        return "%frame", HEAD + slot * self.lanes.size
+        return "%frame", HEAD + slot * self.item
 
     def scratch_address(self, place: int) -> tuple[str, int]:
         """Base pointer and byte offset of a place for values that must leave their registers within a chunk."""
-        return "%frame", HEAD + (self.plan.slot_count + place) * self.lanes.size
+        return "%frame", HEAD + self.plan.slot_count * self.item + place * self.scratch_size
 
     def param_address(self, index: int) -> tuple[str, int]:
         """Base pointer and byte offset of a param."""
@@ -215,12 +228,22 @@ class Block:
 
     def load(self, address: tuple[str, int]) -> str:
         """Load all lanes; returns the name."""
-        return self.do(f"load {self.lanes.type}, ptr {self.pointer(*address)}")
+        return self.do(f"load {self.lanes.type}, ptr {self.pointer(*address)}{self.alignment}")
+
+    @property
+    def alignment(self) -> str:
+        """Vectors beside single numbers are aligned as these are."""
+        return f", align {self.item}" if self.widths else ""
+
+    def take_lanes(self, value: int) -> None:
+        """Write what follows for as many lanes as a value has."""
+        if self.widths:
+            self.lanes = self.module.lanes(self.widths[value])
 
     def store(self, text: str, address: tuple[str, int]) -> None:
         """Store all lanes."""
         pointer = self.pointer(*address)
-        self.lines.append(f"  store {self.lanes.type} {text}, ptr {pointer}")
+        self.lines.append(f"  store {self.lanes.type} {text}, ptr {pointer}{self.alignment}")
         self._stores += 1
         if self._stores % FENCE == 0:
             self.lines.append('  fence syncscope("singlethread") acq_rel')
@@ -233,11 +256,13 @@ class Block:
         self.scratch = register_plan.scratch
         for step, value in enumerate(chunk):
             op, used = code[value][0], plan_.operands[value]
+            self.take_lanes(value)
             if op in ("sin", "cos"):
                 self._emit_sincos(used[0])
                 made = plan_.made(value)
             else:
-                names[value] = self._emit_operation(op, [names.get(a) or self.operand(a) for a in used])
+                taken = [names.get(a) or self.operand(a) for a in used]
+                names[value] = self._emit_vector(value, taken) if op in VECTOR else self._emit_operation(op, taken)
                 made = (value,)
                 if op in _COMPARE and value not in self.module.mixed:
                     self._compared.add(names[value])
@@ -252,35 +277,40 @@ class Block:
             for leaving, place in register_plan.after(step, used, made):
                 text = names.pop(leaving)
                 if place is not None:
+                    self.take_lanes(leaving)
                     self.store(text, self.scratch_address(place))
-        self.module.scratch = max(self.module.scratch, register_plan.count)
+        self.module.scratch = max(self.module.scratch, register_plan.count * self.scratch_size)
+        self.lanes = self.module.scalar if self.widths else self.lanes
 
     def operand(self, value: int) -> str:
         """Text of a value: a literal, a name, or a load where it is not in a register."""
         text = self.names.get(value)
         if text is not None:
             return text
+        before = self.lanes
+        self.take_lanes(value)
+        self.names[value] = text = self._fetch(value)
+        self.lanes = before
+        return text
+
+    def _fetch(self, value: int) -> str:
         operation = self.code[value]
         op = operation[0]
         if op == "const":
-            self.names[value] = text = self.lanes.number(operation[1])
-            return text
+            return self.lanes.number(operation[1])
         if value in self.scratch:
-            text = self.load(self.scratch_address(self.scratch[value]))
-        elif op == "input":
-            text = self.load(self.input_address(operation[1], operation[2]))
-        elif op == "param":
-            text = self._load_param(operation[1])
-        elif value in self.plan.trigonometry:
-            text = self.load(self.slot_address(self.plan.trigonometry[value]))
-        elif self.module.program.is_boolean(value):
-            text = self._load_boolean(value)
-        elif value in self.plan.slots:
-            text = self.load(self.slot_address(self.plan.slots[value]))
-        else:
-            text = self.load(self.result_addresses(value)[0])
-        self.names[value] = text
-        return text
+            return self.load(self.scratch_address(self.scratch[value]))
+        if op == "input":
+            return self.load(self.input_address(operation[1], operation[2]))
+        if op == "param":
+            return self._load_param(operation[1])
+        if value in self.plan.trigonometry:
+            return self.load(self.slot_address(self.plan.trigonometry[value]))
+        if self.module.program.is_boolean(value):
+            return self._load_boolean(value)
+        if value in self.plan.slots:
+            return self.load(self.slot_address(self.plan.slots[value]))
+        return self.load(self.result_addresses(value)[0])
 
     def _emit_operation(self, op: str, x: list[str]) -> str:
         kind, boolean = self.lanes.type, self.lanes.boolean
@@ -303,6 +333,19 @@ class Block:
             return self._emit_where(*x)
         return self._emit_elementary(op, x)
 
+    def _emit_vector(self, value: int, x: list[str]) -> str:
+        """Vectors of numbers, and numbers of vectors (`trace.packing`)."""
+        op, *args = self.code[value]
+        if op == "part":
+            kind = self.module.lanes(self.widths[args[0]]).type
+            return self.do(f"extractelement {kind} {x[0]}, i32 {args[1]}")
+        if op == "spread":
+            return self.splat(x[0])
+        whole = "poison"
+        for lane, one in enumerate(x):
+            whole = self.do(f"insertelement {self.lanes.type} {whole}, {self.module.element} {one}, i32 {lane}")
+        return whole
+
     def _emit_fma(self, op: str, a: str, b: str, c: str) -> str:
         kind = self.lanes.type
         if not self.module.target.fma:
@@ -313,9 +356,10 @@ class Block:
             c = self._negative(c)
         elif op == "fnma":
             a, b = (a, self._negated[b]) if b in self._negated else (self._negative(a), b)
-        if not self._fma:
-            self._fma = self.module.intrinsic("fma", self.lanes)
-        return self.do(f"call {kind} {self._fma}({kind} {a}, {kind} {b}, {kind} {c})")
+        function = self._fma.get(kind)
+        if function is None:
+            function = self._fma[kind] = self.module.intrinsic("fma", self.lanes)
+        return self.do(f"call {kind} {function}({kind} {a}, {kind} {b}, {kind} {c})")
 
     def _negative(self, text: str) -> str:
         """The name of a value's negative, made once."""
@@ -355,6 +399,8 @@ class Block:
             self.names[twin] = self.do(f"extractvalue {both} {pair}, {part}")
 
     def _load_param(self, index: int) -> str:
+        if self.widths:
+            return self.load(self.param_address(index))
         one = self.do(f"load {self.module.element}, ptr {self.pointer(*self.param_address(index))}")
         return one if self.lanes.count == 1 else self.splat(one)
 

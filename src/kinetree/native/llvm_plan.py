@@ -11,11 +11,12 @@ one loop over them, and the scalar variant computes several angles in the lanes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kinetree.trace.assembly import stretches
-from kinetree.trace.program import SIGNATURES, Program
+from kinetree.trace.packing import Packed, operands
+from kinetree.trace.program import Program
 
 CHUNK = 800
 """Operations per function. From 400 to 1400 the speed is the same within 3 % and LLVM's time within 10 %."""
@@ -54,7 +55,7 @@ class Plan:
         For every value that is a result: the (output, entry) places it goes to.
     """
 
-    program: Program
+    program: Program | Packed
     operands: list[tuple[int, ...]]
     reported: dict[int, int]
     angles: tuple[int, ...]
@@ -78,7 +79,7 @@ class Plan:
         return [value for value in self.stored if self.operands[value] == () or value in self.trigonometry]
 
 
-def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, reread: bool = False) -> Plan:
+def plan(program: Program | Packed, lanes: int, checks: bool = True, chunk: int = CHUNK, reread: bool = False) -> Plan:
     """Schedule a program.
 
     Parameters
@@ -96,7 +97,7 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
         chunks of one shape must find their values at equal distances.
     """
     code = program.code
-    operands = [operation[1:] if operation[0] in SIGNATURES else () for operation in code]
+    taken = [operands(operation) for operation in code]
     live = program.needed(checks)
     stored: dict[int, list[tuple[int, int]]] = {}
     for output, result in enumerate(program.results):
@@ -132,13 +133,14 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
     stride = -(-len(angle_values) // lanes) * lanes
     parts = stretches(computed, program.cuts, chunk) if program.cuts else _evenly(computed, chunk)
     chunks = tuple(map(tuple, parts)) or ((),)
-    maker, last = _spans(code, operands, chunks, pairs)
+    maker, last = _spans(code, taken, chunks, pairs)
     in_memory = stored if reread and not program.cuts else {}
     ends = {value: last[value] for value, k in maker.items() if last.get(value, k) > k and value not in in_memory}
-    slots, slot_count = assign_slots(maker, ends, 2 * stride, side_by_side=bool(program.cuts))
+    widths = program.widths if isinstance(program, Packed) else ()
+    slots, slot_count = assign_slots(maker, ends, 2 * stride, bool(program.cuts), widths)
     return Plan(
         program=program,
-        operands=operands,
+        operands=taken,
         reported=reported,
         angles=tuple(angle_values),
         trigonometry={value: angle + stride * cosine for value, (angle, cosine) in trigonometry.items()},
@@ -177,7 +179,11 @@ def _spans(code, operands, chunks, pairs) -> tuple[dict[int, int], dict[int, int
 
 
 def assign_slots(
-    maker: Mapping[int, int], ends: Mapping[int, int], first_slot: int = 0, side_by_side: bool = False
+    maker: Mapping[int, int],
+    ends: Mapping[int, int],
+    first_slot: int = 0,
+    side_by_side: bool = False,
+    widths: Sequence[int] = (),
 ) -> tuple[dict[int, int], int]:
     """Give a slot to values, using slots again when their values are dead.
 
@@ -191,6 +197,8 @@ def assign_slots(
     side_by_side : bool
         Whether values that one chunk makes and another is the last to use lie side by side, as a block that is used
         again as a whole: chunks of one shape then find their values at equal distances from a few places.
+    widths : sequence of int
+        Lanes of each value; as many slots in a row. Empty: one slot each.
 
     Returns
     -------
@@ -213,12 +221,12 @@ def assign_slots(
         for value in made.get(number, ()):
             blocks.setdefault(ends[value] if side_by_side else value, []).append(value)
         for block in blocks.values():
-            size = len(block)
+            size = widths[block[0]] if widths else len(block)
             if free.get(size):
                 start = free[size].pop()
             else:
                 start, count = count, count + size
-            slots.update(zip(block, range(start, start + size), strict=True))
+            slots.update(zip(block, range(start, start + size), strict=not widths))
             dying.setdefault(ends[block[0]], []).append((size, start))
         for size, start in dying.get(number, ()):
             free.setdefault(size, []).append(start)

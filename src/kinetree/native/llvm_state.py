@@ -226,7 +226,7 @@ def emit_state(module: Module) -> None:
         f"define internal fastcc i32 @state({definition}, ptr noalias %frame) #0 {{\n{lines}\n"
         "  %status = load i32, ptr %frame\n  ret i32 %status\n}"
     )
-    module.state_frame = frame = HEAD + (plan_.slot_count + module.scratch) * module.scalar.size
+    module.state_frame = frame = HEAD + plan_.slot_count * module.scalar.size + module.scratch
     module.heap_bytes = frame if frame > STACK else 0
     code = Code("i32 @kinetree_scalar", "ptr %inputs, ptr %outputs, ptr %params, ptr %heap")
     inputs, outputs, params, _ = code.arguments

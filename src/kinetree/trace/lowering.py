@@ -10,6 +10,7 @@ from kinetree.errors import CompilationError
 from kinetree.trace.assembly import Assembled, assemble_whole
 from kinetree.trace.expr import Condition, Expr, is_number
 from kinetree.trace.graph import Graph
+from kinetree.trace.packing import with_params_in_rows
 from kinetree.trace.program import Program
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def lower(
         if found is None:
             graph, roots = marks.bake(graph, roots)
     found = found or assemble_whole(graph, roots)
-    return Program(
+    program = Program(
         inputs=tuple((name, tuple(shape)) for name, shape in inputs),
         outputs=tuple((name, shape) for name, shape, _, _ in spans),
         code=tuple(found.code),
@@ -95,6 +96,7 @@ def lower(
         prologue=_prologue(found, numbers) if found.params else None,
         cuts=tuple(found.cuts),
     )
+    return with_params_in_rows(program)
 
 
 def _prologue(found: Assembled, numbers: int | None) -> Program:

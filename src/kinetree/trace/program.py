@@ -107,6 +107,7 @@ class Program:
     size: int = field(default=0, init=False, repr=False, compare=False)  # number of values
     _late: bytes = field(default=b"", init=False, repr=False, compare=False)  # the parts that are not read yet
     _digest: str = field(default="", init=False, repr=False, compare=False)
+    packs: list | None = field(default=None, init=False, repr=False, compare=False)  # see `packing`
 
     def __post_init__(self) -> None:
         _validate(self)
@@ -123,6 +124,10 @@ class Program:
         for part, value in zip(_LATE, parts, strict=True):
             object.__setattr__(self, part, value)
         return getattr(self, name)
+
+    def keep_packs(self, packs: list) -> None:
+        """Note what `packing` found."""
+        object.__setattr__(self, "packs", packs)
 
     @property
     def params(self) -> int:
@@ -401,6 +406,6 @@ def _unpack_prologue(early: list, late: list, trusted: bool) -> Program:
 
 def _unexamined(**parts: object) -> Program:
     program = object.__new__(Program)
-    for name, part in parts.items():
+    for name, part in {"packs": None, **parts}.items():
         object.__setattr__(program, name, part)
     return program

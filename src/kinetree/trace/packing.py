@@ -1,0 +1,382 @@
+"""Equal formulas of equal parts, such as the legs of a robot, as one formula over the lanes of vectors.
+
+A *pack* is a few values that are the same operation of operands which are packed alike, equal, or leaves. Packs are
+found from the leaves on: values of one shape (the same operations down to inputs and params, whichever these are) are
+candidates, and those whose operands are in one lane of the same packs belong together. Sums over all legs, and what
+the base does, remain single values.
+
+`pack` writes a program anew with vectors among its values. Each lane computes what the single value did, so the bits
+stay. The other forms of a program, over many states or in C, have no use for packs.
+
+Source: S. Larsen and S. Amarasinghe, "Exploiting superword level parallelism with multimedia instruction sets", PLDI
+(2000), for basic blocks; here for whole programs, from leaves instead of adjacent memory.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kinetree.trace.program import SIGNATURES, Program
+
+WIDTHS = (4, 2, 3, 6, 8, 5, 7)
+"""Numbers of equal parts that are looked for."""
+
+COMMUTATIVE = frozenset(("add", "mul", "and", "or", "eq", "fma", "fms", "fnma"))
+"""Operations whose first two operands commute."""
+WORTH = 0.85
+"""A packed program must have fewer instructions than this times those of the plain one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Values that one vector holds.
+
+    Parameters
+    ----------
+    members : tuple of int
+        The values, lane by lane.
+    taken : tuple of tuple of int
+        Their operands, lane by lane; those that commute are in one order.
+    """
+
+    members: tuple[int, ...]
+    taken: tuple[tuple[int, ...], ...]
+
+
+Lanes = dict[int, tuple[int, int]]
+"""For each packed value the number of its pack and its lane."""
+
+
+def operands(operation: tuple) -> tuple[int, ...]:
+    """The values that an operation takes, of a packed program, too."""
+    op = operation[0]
+    if op in SIGNATURES or op == "join":
+        return operation[1:]
+    return operation[1:2] if op in ("part", "spread") else ()
+
+
+@dataclass(slots=True)
+class Packed:
+    """A program with vectors among its values: as `Program`, with some more operations.
+
+    Parameters
+    ----------
+    code : list of tuple
+        ``("join", a, b, ...)`` is the vector of some numbers, ``("spread", a)`` that of one number in all lanes,
+        ``("part", v, k)`` lane k of a vector; ``("param", j)`` of a vector begins at param j. Functions of vectors are
+        those of their lanes.
+    widths : list of int
+        Lanes of each value, 1 for numbers.
+    """
+
+    inputs: tuple
+    outputs: tuple
+    code: list[tuple]
+    results: list[tuple[int, ...]]
+    checks: list[tuple[str, int]]
+    widths: list[int]
+    cuts: tuple[int, ...] = ()
+
+    def is_boolean(self, value: int) -> bool:
+        """Whether a value is a truth value, or a vector of them."""
+        return SIGNATURES.get(self.code[value][0], "ff")[1] == "b"
+
+    def needed(self, checks: bool) -> list[bool]:
+        """All are: others were left out."""
+        return [True] * len(self.code)
+
+
+def pack(program: Program, checks: bool) -> Program | Packed:
+    """The program with equal parts in the lanes of vectors, or itself where that does not make it much shorter.
+
+    Parameters
+    ----------
+    program : Program
+    checks : bool
+        Whether its checks are evaluated.
+    """
+    needed = program.needed(checks)
+    packs = [pack for pack in packs_of(program) if all(needed[v] for v in pack.members)]
+    return _Writer(program, checks, needed, packs).written() if packs else program
+
+
+def with_params_in_rows(program: Program) -> Program:
+    """The program with its params in such an order that packs find them side by side."""
+    packs = packs_of(program) if program.prologue is not None else []
+    order: dict[int, None] = {}
+    for t in itertools.chain.from_iterable(pack.taken for pack in packs):
+        places = [program.code[a][1] for a in t if program.code[a][0] == "param"]
+        if len(set(places)) == len(t) == _padded(len(t)) and order.keys().isdisjoint(places):
+            order.update(dict.fromkeys(places))
+    if not order:
+        return program
+    order.update(dict.fromkeys(range(program.params)))
+    place = {old: new for new, old in enumerate(order)}
+    (params,) = program.prologue.results
+    ordered = replace(
+        program,
+        code=tuple([("param", place[x[1]]) if x[0] == "param" else x for x in program.code]),
+        prologue=replace(program.prologue, results=(tuple([params[old] for old in order]),)),
+    )
+    ordered.keep_packs(packs)
+    return ordered
+
+
+def packs_of(program: Program) -> list[Pack]:
+    """The packs that make a program shortest; none where they save too little."""
+    if program.packs is None:
+        program.keep_packs([] if program.cuts else _Finder(program).best())
+    return program.packs
+
+
+class _Finder:
+    """The shapes of a program's values, and packs of some width."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.code = program, program.code
+        needed = program.needed(True)
+        self.live = [v for v, (op, *_) in enumerate(self.code) if needed[v] and op in SIGNATURES]
+        self.users: list[list[int]] = [[] for _ in self.code]
+        for v in self.live:
+            for a in self.code[v][1:]:
+                self.users[a].append(v)
+        self.results = {value for result in program.results for value in result}
+        self.shape, self.classes = self._shapes()
+
+    def _shapes(self) -> tuple[list[int], list[list[int]]]:
+        """For each value the number of its shape; the values of each shape, in order of depth."""
+        code, numbers = self.code, {}
+        shape, depth = [0] * len(code), [0] * len(code)
+        for v, operation in enumerate(code):
+            op = operation[0]
+            if op == "const":
+                key = operation
+            elif op == "input":
+                key = operation[:2]
+            elif op == "param":
+                key = op
+            else:
+                found = [shape[a] for a in operation[1:]]
+                if op in COMMUTATIVE and found[0] > found[1]:
+                    found[:2] = found[1], found[0]
+                key = (op, *found)
+                depth[v] = 1 + max([depth[a] for a in operation[1:]])
+            shape[v] = numbers.setdefault(key, len(numbers))
+        reported = {value for _, value in self.program.checks}
+        classes: dict[int, list[int]] = defaultdict(list)
+        for v in self.live:
+            if v not in reported:
+                classes[shape[v]].append(v)
+        several = [values for values in classes.values() if len(values) > 1]
+        return shape, sorted(several, key=lambda values: depth[values[0]])
+
+    def best(self) -> list[Pack]:
+        """The packs of the best width."""
+        count, best = len(self.live), []
+        limit = WORTH * count
+        for width in WIDTHS:
+            if count - sum(len(values) // width for values in self.classes) * (width - 1) < limit:
+                found = self.packs(width)
+                if self.cost(found) < count:
+                    found = self.worthwhile(found)
+                    cost = self.cost(found)
+                    if cost < limit:
+                        best, limit = found, cost
+        return best
+
+    def packs(self, width: int) -> list[Pack]:
+        """All packs of a width."""
+        shape, code, lanes, found = self.shape, self.code, {}, []
+        for values in self.classes:
+            if len(values) < width:
+                continue
+            groups = defaultdict(list)
+            for v in values:
+                op, *args = code[v]
+                keys = [(*lanes.get(a, (-1, -1)), shape[a]) for a in args]
+                if op in COMMUTATIVE and (keys[1][0], keys[1][2]) < (keys[0][0], keys[0][2]):
+                    keys[:2], args[:2] = (keys[1], keys[0]), (args[1], args[0])
+                mine = {key[1] for key in keys if key[1] >= 0}
+                if len(mine) < 2:
+                    leaves = [code[a][1:] for a in args if code[a][0] in ("input", "param")]
+                    group = tuple([(key[0], key[2]) for key in keys])
+                    groups[group].append((mine.pop() if mine else -1, leaves, v, args))
+            for members in groups.values():
+                for chosen in _by_lanes(members, width):
+                    lanes.update((v, (len(found), lane)) for lane, (*_, v, _) in enumerate(chosen))
+                    taken_here = tuple(zip(*(args for *_, args in chosen), strict=True))
+                    found.append(Pack(tuple(v for *_, v, _ in chosen), taken_here))
+        return found
+
+    def worthwhile(self, packs: list[Pack]) -> list[Pack]:
+        """Without those that cost more than they save, given their neighbors.
+
+        Operands that are not in one vector are put together lane by lane, and lanes that single values need are taken
+        out. A pack in between would need both, so neighbors count in its favor.
+        """
+        while True:
+            lanes = lanes_of(packs)
+            kinds = [[self.kind(t, lanes) for t in pack.taken] for pack in packs]
+            joined = Counter(
+                t for pack, mine in zip(packs, kinds, strict=True)
+                for t, kind in zip(pack.taken, mine, strict=True) if kind == "join"
+            )  # fmt: skip
+            kept = [pack for pack, mine in zip(packs, kinds, strict=True) if self._pays(pack, mine, joined, lanes)]
+            if len(kept) == len(packs):
+                return kept
+            packs = kept
+
+    def _pays(self, pack: Pack, kinds: list[str], joined: Counter, lanes: Lanes) -> bool:
+        width, outside, inside = len(pack.members), 0, False
+        for lane, v in enumerate(pack.members):
+            users = [lanes.get(u) for u in self.users[v]]
+            outside += None in users or v in self.results
+            inside |= any(users)
+            if self.program.is_boolean(v) and any(user is None or user[1] != lane for user in users):
+                return False
+        gain = width - 1 - outside + width * inside
+        for t, kind in zip(pack.taken, kinds, strict=True):
+            if kind != "vector" and self.program.is_boolean(t[0]):
+                return False
+            gain += width if kind == "vector" else -width / joined[t] if kind == "join" else 0
+        return gain > 0
+
+    def kind(self, t: tuple[int, ...], lanes: Lanes) -> str:
+        """How a pack takes an operand: "vector" of a pack, "spread" of a value, "leaf" in memory, "join" of values."""
+        place = lanes.get(t[0])
+        if place is not None and place[1] == 0:
+            if all([lanes.get(a) == (place[0], lane) for lane, a in enumerate(t)]):
+                return "vector"
+        if t.count(t[0]) == len(t):
+            return "spread"
+        return "leaf" if self.code[t[0]][0] in ("param", "const") else "join"
+
+    def cost(self, packs: list[Pack]) -> float:
+        """Instructions of the program with some packs, about."""
+        lanes = lanes_of(packs)
+        joins = {t for pack in packs for t in pack.taken if self.kind(t, lanes) == "join"}
+        parts = sum([any([u not in lanes for u in self.users[v]]) for v in lanes])
+        stored = 1.5 * sum([v in self.results for v in lanes])
+        return len(self.live) - len(lanes) + len(packs) + sum(map(len, joins)) + parts + stored
+
+def lanes_of(packs: list[Pack]) -> Lanes:
+    """Where values are packed."""
+    return {v: (k, lane) for k, pack in enumerate(packs) for lane, v in enumerate(pack.members)}
+
+
+def in_order(code: Sequence[tuple], live: Sequence[int], lanes: Lanes) -> list[int]:
+    """Values, and packs k as -1 - k, operands first, in the order in which the program completes them.
+
+    There is one: the members of a pack have one shape, hence one depth, so no two packs need each other.
+    """
+    node = {v: -1 - lanes[v][0] if v in lanes else v for v in live}
+    place: dict[int, int] = {}
+    needs: dict[int, set[int]] = defaultdict(set)
+    for v, k in node.items():
+        place[k] = max(place.get(k, 0), v)
+        needs[k].update([node[a] for a in code[v][1:] if a in node])
+    users = defaultdict(list)
+    for k, before in needs.items():
+        for other in before:
+            users[other].append(k)
+    waiting = {k: len(before) for k, before in needs.items()}
+    ready = [(place[k], k) for k, count in waiting.items() if not count]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        _, k = heapq.heappop(ready)
+        order.append(k)
+        for user in users[k]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, (place[user], user))
+    return order
+
+
+def _by_lanes(members: list[tuple], width: int) -> list[list[tuple]]:
+    """Packs of the members (lane, leaves, value, operands) of a group."""
+    members.sort(key=lambda member: member[:3])
+    if members[0][0] < 0:  # of leaves and shared values alone: the parts follow each other
+        count, rest = divmod(len(members), width)
+        return [] if rest else [[members[lane * count + k] for lane in range(width)] for k in range(count)]
+    by_lane: list[list[tuple]] = [[] for _ in range(width)]
+    for member in members:
+        by_lane[member[0]].append(member)
+    if len({len(mine) for mine in by_lane}) > 1:
+        return []
+    return [list(chosen) for chosen in zip(*by_lane, strict=True)]
+
+
+class _Writer:
+    """Writes a program anew with packs."""
+
+    def __init__(self, program: Program, checks: bool, needed: list[bool], packs: list[Pack]) -> None:
+        self.program, self.checks, self.packs = program, checks, packs
+        self.live = [v for v, (op, *_) in enumerate(program.code) if needed[v] and op in SIGNATURES]
+        self.lanes = lanes_of(packs)
+        self.code: list[tuple] = []
+        self.widths: list[int] = []
+        self.made: dict[object, int] = {}  # by value, by lanes (a tuple), by ("pack", k)
+
+    def written(self) -> Packed:
+        """The packed program."""
+        program = self.program
+        results = {value for result in program.results for value in result}
+        for node in in_order(program.code, self.live, self.lanes):
+            if node >= 0:
+                self._number(node)
+                continue
+            pack = self.packs[-1 - node]
+            operation = program.code[pack.members[0]][0], *map(self._vector, pack.taken)
+            self.made["pack", -1 - node] = self._add(operation, _padded(len(pack.members)))
+            for v in pack.members:
+                if v in results:
+                    self._number(v)
+        found = [tuple(map(self._number, result)) for result in program.results]
+        checks = [(label, self._number(v)) for label, v in program.checks] if self.checks else []
+        return Packed(program.inputs, program.outputs, self.code, found, checks, self.widths)
+
+    def _add(self, operation: tuple, width: int = 1) -> int:
+        self.code.append(operation)
+        self.widths.append(width)
+        return len(self.code) - 1
+
+    def _number(self, v: int) -> int:
+        """A single value in the new code."""
+        if v not in self.made:
+            op, *args = self.program.code[v]
+            if v in self.lanes:
+                k, lane = self.lanes[v]
+                new = self._add(("part", self.made["pack", k], lane))
+            else:
+                new = self._add((op, *map(self._number, args)) if op in SIGNATURES else (op, *args))
+            self.made[v] = new
+        return self.made[v]
+
+    def _vector(self, t: tuple[int, ...]) -> int:
+        """A vector of values."""
+        code, width = self.program.code, _padded(len(t))
+        place = self.lanes.get(t[0])
+        if place is not None and all(self.lanes.get(a) == (place[0], lane) for lane, a in enumerate(t)):
+            return self.made["pack", place[0]]
+        if t not in self.made:
+            first = code[t[0]]
+            if t.count(t[0]) == len(t):
+                constant = first[0] == "const"
+                new = self._add(first if constant else ("spread", self._number(t[0])), width)
+            elif width == len(t) and all(code[a] == ("param", first[1] + k) for k, a in enumerate(t)):
+                new = self._add(first, width)
+            else:
+                values = [self._number(a) for a in t]
+                new = self._add(("join", *values, *values[-1:] * (width - len(t))), width)
+            self.made[t] = new
+        return self.made[t]
+
+
+def _padded(width: int) -> int:
+    """Lanes of a vector with room for some."""
+    return 1 << (width - 1).bit_length()
