@@ -136,6 +136,11 @@ FAULTS = {
         SimulationError,
         "tau and controller are both given",
     ),
+    "no springs": (
+        lambda: D.Coupled(None, D.beam((1, 1, 1), (1, 1, 1), D.Material(1e6))).point_mass_model(),
+        UnsupportedError,
+        "elements of law 'corotated', expected springs alone",
+    ),
     "run file": (lambda: D.load_run(__file__), FileFormatError, "no run of coupled deformables"),
     "mesh file": (lambda: D.read_mesh("no_such_file.msh"), GeometryError, "no such file, expected a mesh file"),
 }

@@ -34,6 +34,10 @@ class CoupledRun:
         The first node of each body, and the number of all nodes.
     triangles, lines : (m, 3) and (m, 2) array of int
         Surfaces and springs, for pictures.
+    origins : (T, nb, 3) array
+        Positions of the origins of the model's bodies [m].
+    parents : (nb,) array of int
+        The parent of each body.
     integrator : str
     notes : tuple of str
         On soft stops that were added to the model.
@@ -53,6 +57,8 @@ class CoupledRun:
     starts: np.ndarray
     triangles: np.ndarray
     lines: np.ndarray
+    origins: np.ndarray
+    parents: np.ndarray
     integrator: str = ""
     notes: tuple[str, ...] = ()
 

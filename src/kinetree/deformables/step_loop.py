@@ -86,6 +86,8 @@ class _Recorder:
         self.arrays |= {name: np.empty((count, n, 3)) for name in ("x", "u")}
         self.arrays |= {name: np.empty(count) for name in ("time", *ENERGIES)}
         self.powers = np.zeros((count, 2))
+        self.parents = np.array([0] if scene.model is None else [p or 0 for p in scene.model.parent])
+        self.arrays["origins"] = np.zeros((count, len(self.parents), 3))
 
     def add(self, t: float, state: State) -> None:
         k, self.filled = self.filled, self.filled + 1
@@ -94,6 +96,8 @@ class _Recorder:
         self.arrays["time"][k] = t
         for name in ("q", "v", "x", "u"):
             self.arrays[name][k] = getattr(state, name)
+        if self.scene.rigid is not None:
+            self.arrays["origins"][k] = self.scene.rigid.function("frame_poses")(state.q)[1][: len(self.parents)]
         tau = self.force(t, state.q, state.v)
         self.powers[k] = float(tau @ state.v), self._dissipation(state)
 
@@ -121,6 +125,7 @@ class _Recorder:
             starts=scene.starts,
             triangles=np.concatenate(triangles),
             lines=np.concatenate(springs) if springs else np.zeros((0, 2), int),
+            parents=self.parents,
             integrator=integrator,
             notes=scene.notes,
         )

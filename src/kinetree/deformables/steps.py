@@ -64,7 +64,10 @@ class Equation:
         responses, alone = found[:, :-1], found[:, -1]
         reduced = Z.T @ A @ Z
         reduced[:, used] -= coupling.T @ responses
-        y = np.linalg.solve(reduced, Z.T @ right - coupling.T @ alone)
+        try:
+            y = np.linalg.solve(reduced, Z.T @ right - coupling.T @ alone)
+        except np.linalg.LinAlgError:  # of a motion that diverges; the loop over steps names it
+            y = np.full(len(reduced), np.nan)
         return particular + Z @ y, (alone - responses @ y[used]).reshape(-1, 3)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_count, checked, of_kind
-from kinetree.viz.style import COLORS, DASHED, OUTPUT, drawing
+from kinetree.viz.style import COLORS, DASHED, INK, OUTPUT, drawing
 
 a_coupled_run = of_kind("CoupledRun, as Coupled.simulate gives it", "lines", "triangles", "starts", "x")
 
@@ -33,7 +33,7 @@ def plot_deformables(run, frames: int = 4, path=None, show: bool = False):
         space = figure.add_subplot(1, 2, 1, projection="3d")
         for n, k in enumerate(chosen):
             _draw_bodies(space, run, k, 0.25 + 0.75 * (n + 1) / len(chosen))
-        _equal_scales(space, run.x[chosen].reshape(-1, 3))
+        _equal_scales(space, np.concatenate((run.x[chosen], run.origins[chosen]), axis=1).reshape(-1, 3))
         space.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
         space.set_title(", ".join(f"{run.time[k]:.3g}" for k in chosen) + " s", fontsize=9)
         _draw_energies(figure.add_subplot(1, 2, 2), run)
@@ -41,10 +41,12 @@ def plot_deformables(run, frames: int = 4, path=None, show: bool = False):
 
 
 def _draw_bodies(axes, run, k: int, alpha: float) -> None:
-    """Surfaces and springs of all bodies at one record."""
+    """Lines from each body of the model to its parent, surfaces and springs of all deformables, at one record."""
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-    x = run.x[k]
+    x, origins = run.x[k], run.origins[k]
+    links = [(origins[p], origins[i]) for i, p in enumerate(run.parents) if i]
+    axes.add_collection3d(Line3DCollection(np.array(links).reshape(-1, 2, 3), color=INK, alpha=alpha, linewidth=2.5))
     for n, (start, stop) in enumerate(zip(run.starts[:-1], run.starts[1:], strict=True)):
         color = COLORS[n % len(COLORS)]
         surface = run.triangles[(run.triangles[:, 0] >= start) & (run.triangles[:, 0] < stop)]
