@@ -201,19 +201,23 @@ class Rollout:
             self._run_steps(step, batch, start, inputs, present, steps, (results, every))
             return self._states(results, out)
         records = [writable_apart(x, (*start, *inputs)) for x in results]
+        self._run_kernel(f, batch, start, inputs, present, records, steps, every)
+        for x, record in zip(results, records, strict=True):
+            if x is not record:
+                x[...] = record
+        return self._states(results, out)
+
+    def _run_kernel(self, f: Function, batch, start, inputs, present, records, steps: int, every: int) -> None:
+        """All steps in machine code, and once more where a loop passes a singular position; errors are located."""
         memory = self._memory(start, inputs, present)
-        places = [last_alone(batch, x.shape[-1], steps // every + 1, kind) for x in memory]
+        places = [last_alone(batch, x.shape[-1], steps // every + 1, x.dtype) for x in memory]
         status = roll(f, batch, [*start, *memory], inputs, [*records, *places], steps, every)
-        if has_loops(self._base) and passes_singular(self._method) and is_repeated(self._base, f, kind):
+        if has_loops(self._base) and passes_singular(self._method) and is_repeated(self._base, f, records[0].dtype):
             pivot, special = self._function((), PIVOT), partial(self._function, present, passing=True)
             status = through_singular(pivot, special, status, (start, inputs, records), batch, steps, every)
         if status or (self.checks and not self._ended_well(f, records)):
             self._run_steps(f, batch, [*start, *memory], inputs, present, steps)
             raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not report which
-        for x, record in zip(results, records, strict=True):
-            if x is not record:
-                x[...] = record
-        return self._states(results, out)
 
     def with_parameters(self, parameters) -> Rollout:
         """The same machine code for other numbers of the model: payloads, identification, randomized robots.
