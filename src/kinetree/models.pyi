@@ -8,6 +8,7 @@ from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
 from kinetree.model.library.published import andrews_squeezer as andrews_squeezer
+from kinetree.model.library.musculoskeletal import arm26 as arm26
 from kinetree.model.library.trees import auto_tree as auto_tree
 from kinetree.model.library.spatial_linkages import bennett as bennett
 from kinetree.model.library.trees import binary_tree as binary_tree
@@ -40,6 +41,7 @@ from kinetree.model.library.open_mechanisms import zigzag_arm as zigzag_arm
 
 __all__ = [
     "andrews_squeezer",
+    "arm26",
     "auto_tree",
     "bennett",
     "binary_tree",

@@ -82,6 +82,7 @@ PLACES = {
             name: f"model.library.{module}"
             for module, all_of_them in {
                 "legs": "cassie_leg",
+                "musculoskeletal": "arm26",
                 "nonholonomic": "chaplygin_sleigh rolling_disk",
                 "open_mechanisms": (
                     "box_cylinder cart_pole double_pendulum free_body geared_arm n_pendulum pendulum puma_like "
@@ -99,6 +100,10 @@ PLACES = {
     },
     "kinetree.scenes": {
         "SCENES": "scenes.runs", "SceneRun": "scenes.runs", "plot_scene": "scenes.plot", "run": "scenes.runs",
+    },
+    "kinetree.muscles": {
+        "CURVES": "muscles.library", "MuscleCurves": "muscles.curve_set", "activation_rate": "muscles.activation",
+        "curves": "muscles.library", "equilibrate": "analysis.equilibrate",
     },
     "kinetree.simulation": {
         "DifferentiableRollout": "simulation.rollout_gradient", "LimitMonitor": "simulation.limits",
@@ -165,6 +170,7 @@ ALGORITHMS = {
         "body_jacobian_transpose_product body_velocities frame_accelerations frame_jacobians frame_poses "
         "frame_transforms frame_velocities jacobian_rate reparameterize tangent_rate"
     ),
+    "kinetree.muscles": "muscles_energies muscles_lengths muscles_moment_arms muscles_tensions",
     "kinetree.regressors": (
         "generalized_momentum_regressor joint_torque_regressor kinetic_energy_regressor momentum_regressor "
         "potential_energy_regressor"

@@ -178,7 +178,7 @@ def page() -> str:
     rows = []
     for name in ("kt", *sorted(NAMESPACES)):
         module = kinetree if name == "kt" else getattr(kinetree, name)
-        own = [x for x, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+        own = [x for x, thing in list(vars(module).items()) if getattr(thing, "__module__", "") == module.__name__]
         shown = sorted(x for x in getattr(module, "__all__", own) if not x.startswith("_"))
         shown = [x for x in shown if name != "kt" or x not in NAMESPACES]
         about = "the main calls" if name == "kt" else " ".join(inspect.getdoc(module).split("\n\n")[0].split())

@@ -52,6 +52,7 @@ _DEFINED = {
         "ltdl_factorize ltdl_solve ltl ltl_factorize ltl_solve symmetric_product"
     ),
     "algorithms.mass_matrix": "mass_matrix",
+    "algorithms.muscles": "muscles_energies muscles_lengths muscles_moment_arms muscles_tensions",
     "algorithms.null_space": "closed_loops_accelerations closed_loops_null_space",
     "algorithms.passive": "passive_joint_forces",
     "algorithms.prescribed": "prescribed_power",

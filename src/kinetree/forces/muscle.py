@@ -8,7 +8,16 @@ from kinetree.arguments import a_truth_value, choice, number, refuse
 from kinetree.forces.contract import ForceElement
 from kinetree.muscles.activation import activation_rate
 from kinetree.muscles.curve_set import MuscleCurves
-from kinetree.muscles.fiber import fiber_force, fiber_rate, pennated, projected, tendon_force
+from kinetree.muscles.fiber import (
+    MuscleParts,
+    contraction,
+    fiber_rate,
+    parts,
+    passive_energy,
+    pennated,
+    projected,
+    tendon_force,
+)
 from kinetree.muscles.library import curves
 from kinetree.tendons import ViaPoint, path_length
 from kinetree.tendons.path import Path, path_of
@@ -153,15 +162,18 @@ class Muscle(ForceElement):
         if self.tendon == "compliant":
             return 0.0
         fiber, _ = pennated(self, length - self.tendon_slack_length)
-        strength = self.max_isometric_force * self.optimal_fiber_length
-        return strength * self.curve_set.passive_force_length.integral(fiber / self.optimal_fiber_length)
+        return passive_energy(self, fiber)
 
     def tension(self, length, rate, x, u):
         if self.tendon == "compliant":
             _, y, _ = projected(self, x.fiber_length)
             return self.max_isometric_force * tendon_force(self, length - y)
         fiber, cosine = pennated(self, length - self.tendon_slack_length)
-        return self.max_isometric_force * fiber_force(self, x.activation, fiber, rate * cosine) * cosine
+        return self.max_isometric_force * sum(contraction(self, x.activation, fiber, rate * cosine)) * cosine
+
+    def parts(self, length, rate, x) -> MuscleParts:
+        """Tension, fiber length and rate, energies and powers, given those of the path and the states x."""
+        return parts(self, length, rate, x)
 
     def state_rate(self, kin, x, u):
         activation = activation_rate(

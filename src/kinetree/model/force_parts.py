@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from kinetree.arguments import a_name, whole
 from kinetree.errors import unknown_name
 from kinetree.forces.contract import ForceElement, present
+from kinetree.forces.muscle import Muscle
 
 
 class ForceParts:
@@ -167,6 +168,16 @@ class ForceParts:
     def motors(self) -> tuple[ForceElement, ...]:
         """The `elements` that deliver commanded joint forces."""
         return tuple(element for element in self.elements if element.commanded)
+
+    @property
+    def muscles(self) -> tuple[Muscle, ...]:
+        """The `elements` that are muscles, the rows of lengths, moment arms and tensions."""
+        return tuple(element for element in self.elements if isinstance(element, Muscle))
+
+    @property
+    def n_muscles(self) -> int:
+        """Number of muscles."""
+        return len(self.muscles)
 
     def has_limit(self, k: int) -> bool:
         """Whether velocity coordinate k has a lower or an upper position limit."""

@@ -1,7 +1,5 @@
 """Muscles: curves of force over length and velocity, equilibrium of fiber and tendon, activation; over any scalar."""
 
-from kinetree.muscles.activation import activation_rate
-from kinetree.muscles.curve_set import MuscleCurves
-from kinetree.muscles.library import CURVES, curves
+from kinetree.public import namespace
 
-__all__ = ["CURVES", "MuscleCurves", "activation_rate", "curves"]
+__getattr__, __dir__, __all__ = namespace(__name__)

@@ -7,6 +7,8 @@ whose height ``h = l sin(alpha)`` is constant: ``y = sqrt(l^2 - h^2)``.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kinetree.spatial.scalar import cos, maximum, sin, sqrt, where
 
 SHORTEST = 0.01
@@ -47,21 +49,21 @@ def active_gain(m, activation, length):
     return activation * m.curve_set.active_force_length(length / m.optimal_fiber_length)
 
 
-def velocity_scale(m, activation):
-    """The largest velocity of the fiber [m/s]."""
-    return m.curve_set.velocity_scale(activation) * m.max_contraction_velocity * m.optimal_fiber_length
-
-
-def fiber_force(m, activation, length, rate):
-    """Force of the contractile element and of the damping along the fiber, over F0; without the passive force."""
-    v = rate / (m.max_contraction_velocity * m.optimal_fiber_length)
-    scaled = v / m.curve_set.velocity_scale(activation)
-    return active_gain(m, activation, length) * m.curve_set.force_velocity(scaled) + m.fiber_damping * v
-
-
 def passive_force(m, length):
     """Passive force along the fiber, over F0."""
     return m.curve_set.passive_force_length(length / m.optimal_fiber_length)
+
+
+def velocity(m, activation, rate):
+    """Normalized velocity of the fiber, for the damping and for the curve."""
+    v = rate / (m.max_contraction_velocity * m.optimal_fiber_length)
+    return v, v / m.curve_set.velocity_scale(activation)
+
+
+def contraction(m, activation, length, rate):
+    """Forces of the contractile element and of the damping along the fiber, over F0."""
+    v, scaled = velocity(m, activation, rate)
+    return active_gain(m, activation, length) * m.curve_set.force_velocity(scaled), m.fiber_damping * v
 
 
 def tendon_force(m, tendon_length):
@@ -81,5 +83,56 @@ def fiber_rate(m, activation, length, tendon_length):
     scale = m.curve_set.velocity_scale(activation)
     force = tendon_force(m, tendon_length) / cosine - passive_force(m, bounded)
     v = m.curve_set.force_velocity.balance(active_gain(m, activation, bounded), m.fiber_damping * scale, force)
-    rate = v * velocity_scale(m, activation)
+    rate = v * scale * m.max_contraction_velocity * m.optimal_fiber_length
     return where((length < bounded) & (rate < 0.0), 0.0, rate)
+
+
+class MuscleParts(NamedTuple):
+    """Quantities of a muscle in one state.
+
+    Attributes
+    ----------
+    tension : scalar
+        Along the path [N].
+    fiber_length, fiber_rate : scalar
+        [m, m/s]
+    cosine : scalar
+        Of the pennation.
+    tendon_energy, fiber_energy : scalar
+        Stored [J].
+    active_power, lost_power : scalar
+        Given by the contractile element; lost by the damping [W].
+    """
+
+    tension: object
+    fiber_length: object
+    fiber_rate: object
+    cosine: object
+    tendon_energy: object
+    fiber_energy: object
+    active_power: object
+    lost_power: object
+
+
+def parts(m, length, rate, x) -> MuscleParts:
+    """The quantities of a muscle, given length and rate of its path and its states: activation, fiber length."""
+    F, slack, energy = m.max_isometric_force, m.tendon_slack_length, 0.0
+    if m.tendon == "compliant":
+        fiber, y, cosine = projected(m, x[1])
+        l_dot = fiber_rate(m, x[0], x[1], length - y)
+        tension = F * tendon_force(m, length - y)
+        energy = F * slack * m.curve_set.tendon_force_length.integral((length - y) / slack)
+    else:
+        fiber, cosine = pennated(m, length - slack)
+        l_dot = rate * cosine
+        tension = F * (sum(contraction(m, x[0], fiber, l_dot)) + passive_force(m, fiber)) * cosine
+    active, damping = (F * f for f in contraction(m, x[0], fiber, l_dot))
+    return MuscleParts(
+        tension, fiber, l_dot, cosine, energy, passive_energy(m, fiber), -(active * l_dot), damping * l_dot
+    )
+
+
+def passive_energy(m, length):
+    """Energy stored in the passive fiber [J]."""
+    strength = m.max_isometric_force * m.optimal_fiber_length
+    return strength * m.curve_set.passive_force_length.integral(length / m.optimal_fiber_length)
