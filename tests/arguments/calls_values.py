@@ -134,11 +134,12 @@ def _tendons() -> dict[str, tuple]:
 
 
 def _muscles() -> dict[str, tuple]:
-    millard = muscles.curves("millard")
+    millard, arm = muscles.curves("millard"), kt.models.arm26("compliant")
     given = {
         "MuscleCurves": {field.name: getattr(millard, field.name) for field in dataclasses.fields(millard)},
         "activation_rate": dict(activation=0.1, excitation=0.5, rise=0.01, fall=0.04, minimum=0.01),
         "curves": dict(name="thelen"),
+        "equilibrate": dict(model=arm, q=[0.1, 0.5], v=[0.0, 0.1], x=arm.initial_internal()),
     }
     return {f"muscles.{name}": (getattr(muscles, name), whole_call(getattr(muscles, name), **values))
             for name, values in given.items()}  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kinetree.arguments import a_scalar, a_truth_value, checked, number
 from kinetree.spatial.scalar import tanh, where
 
-SHARPNESS = 10.0
-"""Of the smooth switch between rising and falling activation, per unit of activation (De Groote et al. 2016)."""
+SHARPNESS = 0.1
+"""Of the smooth switch between rising and falling activation, as published."""
 
 
 def _a_time(what: str, value: object) -> None:
@@ -31,7 +31,8 @@ def activation_rate(activation, excitation, rise, fall, minimum, smooth: bool = 
     minimum : scalar
         Least excitation.
     smooth : bool
-        Whether the two time constants are blended by ``tanh(10 (u - a)) / 2`` instead of switched at u = a.
+        Whether the two time constants are blended by ``tanh(0.1 (u - a)) / 2`` instead of switched at u = a; that is
+        nearly the mean of both rates.
 
     Returns
     -------
@@ -45,7 +46,8 @@ def activation_rate(activation, excitation, rise, fall, minimum, smooth: bool = 
     Notes
     -----
     ``(u - a) / tau`` with ``tau = rise (0.5 + 1.5 a)`` where u > a, ``fall / (0.5 + 1.5 a)`` elsewhere (Thelen 2003;
-    Millard et al. 2013); the blend is that of De Groote et al. (2016).
+    Millard et al. 2013); the blend is that of De Groote et al. (2016), and
+    of OpenSim.
 
     Examples
     --------

@@ -29,9 +29,12 @@ def _quintic(a: float, corner: float, b: float, c: float) -> Coefficients:
     return a, 5.0 * p, -10.0 * p, 10.0 * end, 10.0 * p - 15.0 * end, d + 5.0 * end - 5.0 * p
 
 
-def active_force_length() -> Piecewise:
-    """Active force over fiber length."""
-    x_0, x_1, x_3, slope, least = 0.4441, 0.73, 1.8123, 0.8616, 0.1
+def active_force_length(least: float = 0.0) -> Piecewise:
+    """Active force over fiber length, with its least value.
+
+    OpenSim's curve has 0.1 by default; its muscle sets 0 where the fiber is damped, which needs no active force.
+    """
+    x_0, x_1, x_3, slope = 0.4441, 0.73, 1.8123, 0.8616
     y_1 = 1.0 - slope * (0.95 - x_1)
     knots = [
         (x_0, least, 0.0),

@@ -38,9 +38,10 @@ def curves(name: str) -> MuscleCurves:
     over velocity constant, passive and tendon force linear. Those of "degroote_fregly" and "thelen" are as published:
     exponentials that go on, and a hyperbola that is zero below -1.
 
-    *Source*: "millard": Millard, Uchida, Seth and Delp (2013), with OpenSim 4.6's defaults, exact to rounding;
-    "degroote_fregly": De Groote, Kinney, Rao and Fregly (2016); "thelen": Thelen (2003); "cubic": Sueda's notes, eqs.
-    1.40 to 1.46, with Millard's tendon (eq. 1.41 has its right end at 1.7, as the printed coefficients do).
+    *Source*: "millard": Millard, Uchida, Seth and Delp (2013), with the defaults of OpenSim 4.6's
+    Millard2012EquilibriumMuscle, exact to rounding; "degroote_fregly": De Groote, Kinney, Rao and Fregly (2016);
+    "thelen": Thelen (2003); "cubic": Sueda's notes, eqs. 1.40 to 1.46, with Millard's tendon (eq. 1.41 has its right
+    end at 1.7, as the printed coefficients do).
 
     Examples
     --------

@@ -1,0 +1,157 @@
+"""Muscles as force elements: derivatives through the equilibrium, simulation, detached values, bad parameters."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import ArgumentError, ModelError
+from kinetree.spatial.scalar import detach, with_slopes
+from kinetree.trace.differentiate import adjoints, tangents
+from kinetree.trace.evaluate import evaluate
+from kinetree.trace.graph import Graph
+from kinetree.trace.lowering import lower
+
+PATH = (kt.tendons.ViaPoint("world", (0.1, 0.0, 0.0)), kt.tendons.ViaPoint("bob", (0.0, 0.0, -0.3)))
+
+
+@pytest.fixture(scope="module", params=["rigid", "compliant"])
+def arm(request):
+    return kt.models.arm26(request.param)
+
+
+def state(arm, seed=0):
+    """Positions, velocities and internal states near equilibrium, excitations."""
+    rng = np.random.default_rng(seed)
+    q, v, u = rng.uniform(0.2, 1.2, 2), rng.normal(size=2), rng.uniform(0.0, 1.0, 6)
+    x = np.array(arm.initial_internal(), dtype=float)
+    of_one = arm.nx // arm.n_muscles
+    x[::of_one] = rng.uniform(0.1, 1.0, 6)
+    x = kt.muscles.equilibrate(arm, q, x=x)
+    if of_one == 2:
+        x[1::2] *= rng.uniform(0.99, 1.002, 6)
+    return q, v, x, u
+
+
+def test_derivatives_pass_through_the_equilibrium(arm):
+    """d(acceleration)/dx, d(state rates)/dx and /dq of the solved fiber rates against differences."""
+    q, v, x, u = state(arm)
+    tau = np.zeros(2)
+    compiled = kt.differentiate(arm, "force_state_rates", wrt=("q", "x"), optional=("x", "u"))(q, v, x, u)
+    by_q, by_x = compiled
+
+    def rates(q, x):
+        return kt.dynamics.force_state_rates(arm, q, v, x=x, u=u)
+
+    for found, at in ((by_x, lambda d: rates(q, x + d)), (by_q, lambda d: rates(q + d, x))):
+        h = 1e-7
+        expected = np.transpose([(at(h * e) - at(-h * e)) / (2 * h) for e in np.eye(found.shape[-1])])
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7 * np.abs(expected).max())
+    found = kt.differentiate(arm, "forward_dynamics", wrt="x", optional=("x",))(q, v, tau, x)
+    h = 1e-7
+    steps = h * np.eye(arm.nx)
+    ahead, behind = (kt.forward_dynamics(arm, q, v, tau, x=x + s * steps) for s in (1, -1))
+    expected = np.transpose((ahead - behind) / (2 * h))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
+
+
+def test_simulation_by_excitations(arm):
+    """Named excitations; implicit steps, of tendons that are stiff as well, approach Runge and Kutta's with order 1."""
+    q, _, x, _ = state(arm, 1)
+    biceps = lambda t: 0.3 + 0.2 * np.sin(20.0 * t)  # noqa: E731
+    inputs = kt.Inputs(control={"BICshort.excitation": biceps, "TRIlat.excitation": 0.2})
+    options = {"duration": 0.1, "x0": x, "inputs": inputs}
+    fine = kt.simulate(arm, q, dt=2e-4, integrator="rk4", **options)
+    errors = []
+    for dt in (1e-3, 5e-4):
+        run = kt.simulate(arm, q, dt=dt, integrator="linearly_implicit", **options)
+        errors.append(np.abs(run.q[-1] - fine.q[-1]).max())
+    assert errors[1] < 0.7 * errors[0] and errors[1] < 0.01
+    index = list(arm.state_names).index("BICshort.activation")
+    assert 0.05 < fine.x[-1, index] < 0.6
+    balance = fine.energy_balance
+    assert np.abs(balance.remainder).max() < 1e-4 * balance.scale
+
+
+def test_muscles_work_in_rollouts(arm):
+    """A rollout with excitations over time is the simulation with the same ones."""
+    q, _, x, _ = state(arm, 2)
+    steps, dt = 20, 1e-3
+    u = 0.5 + 0.4 * np.sin(np.arange(steps) * 0.3)
+    q_r, _, x_r = kt.rollout(arm, q, None, None, dt, x0=x, control={"BRA.excitation": u}, integrator="semi_implicit")
+    inputs = kt.Inputs(control={"BRA.excitation": lambda t: u[min(int(t / dt + 0.5), steps - 1)]})
+    run = kt.simulate(arm, q, duration=steps * dt, dt=dt, x0=x, integrator="semi_implicit", inputs=inputs)
+    np.testing.assert_allclose(q_r[-1], run.q[-1], atol=1e-12)
+    np.testing.assert_allclose(x_r[-1], run.x[-1], atol=1e-12)
+
+
+def test_detached_values_have_no_derivative_and_cost_nothing():
+    """Of detach(x) y only y is differentiated, also in a second derivative; nothing of it is left in programs."""
+    graph = Graph()
+    x, y = graph.input(0, 0), graph.input(0, 1)
+    product = detach(x) * y * x
+    seeds = {x.id: {0: graph.ONE}, y.id: {1: graph.ONE}}
+    (rates,) = tangents(graph, [product.id], seeds)
+    gradient = adjoints(graph, {product.id: graph.ONE}, [x.id, y.id])
+    for found in (gradient, [rates[0], rates[1]]):
+        outputs = [("y", (2,), [graph.wrap(k) for k in found])]
+        code = lower(graph, [("x", (2,))], outputs).code
+        assert [op for op, *_ in code] == ["input", "input", "mul", "mul"]  # x y and x x
+    assert detach(2.5) == 2.5 and detach(np.ones(2)).tolist() == [1.0, 1.0]
+    cube = with_slopes(detach(x * x * x), lambda z: [3.0 * z * z], x)
+    ids = [cube.id]
+    for _ in range(2):
+        ids.append(tangents(graph, ids[-1:], seeds)[0][0])
+    assert evaluate(graph, ids, lambda op, args: 2.0) == [8.0, 12.0, 12.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_isometric_force": -1.0}, "max_isometric_force is -1.0, expected a positive force"),
+        ({"optimal_fiber_length": 0.0}, "optimal_fiber_length is 0.0, expected a positive length"),
+        ({"tendon_slack_length": -0.1}, "tendon_slack_length is -0.1, expected a length"),
+        ({"pennation": 1.6}, "pennation is 1.6, expected an angle in rad, 0 or more and less than pi/2"),
+        ({"pennation": 1.5}, "max_pennation is .*, expected more than the pennation"),
+        ({"activation_time": 0.0}, "activation_time is 0.0, expected a positive time"),
+        ({"minimum_activation": 2.0}, "minimum_activation is 2.0, expected a number from 0 to 1"),
+        ({"fiber_damping": 0.0, "tendon": "compliant"}, "fiber_damping is 0.0, expected a positive number where the"),
+        ({"tendon_slack_length": 0.0, "tendon": "compliant"}, "tendon_slack_length is 0.0, expected a positive"),
+        ({"tendon": "soft"}, "tendon is 'soft', expected .*rigid"),
+        ({"curves": "hill"}, "name is 'hill'"),
+        ({"max_contraction_velocity": "fast"}, "max_contraction_velocity is 'fast'"),
+    ],
+)
+def test_impossible_parameters(options, message):
+    """Each is an error with the muscle's name, the value and the value expected."""
+    given = {"max_isometric_force": 100.0, "optimal_fiber_length": 0.1, "tendon_slack_length": 0.1, **options}
+    with pytest.raises((ArgumentError, ModelError), match=message):
+        kt.forces.Muscle("flexor", PATH, **given)
+
+
+def test_slack_and_extreme_states_give_finite_forces():
+    """Paths shorter than the tendon, fibers below their bound and far beyond, fast motions: finite; NaN stays NaN."""
+    for tendon, curves in (("rigid", "millard"), ("compliant", "millard"), ("compliant", "cubic"), ("rigid", "thelen")):
+        muscle = kt.forces.Muscle("m", PATH, 100.0, 0.1, 0.5, 0.3, tendon=tendon, curves=curves)
+        model = kt.models.pendulum().with_forces(muscle)
+        f = kt.compile(model, "forward_dynamics", optional=("x",), checks=False)
+        for fiber in (-0.1, 0.0, 1e-3, 0.5):
+            for v in (-100.0, 100.0):
+                assert np.isfinite(f([0.3], [v], [0.0], [0.5, fiber][: model.nx])).all()
+        assert np.isnan(f([0.3], [0.0], [0.0], np.full(model.nx, np.nan))).all()
+        rate = kt.dynamics.force_state_rates(model, [0.3], [0.0], x=[0.5, 1e-3][: model.nx], u=[1.0])
+        assert np.isfinite(rate).all() and (tendon == "rigid" or rate[1] >= 0.0)
+
+
+def test_thelen_fibers_slow_down_with_activation():
+    """At a quarter of the largest velocity and no activation the force over velocity is that of full speed."""
+    muscle = kt.forces.Muscle("m", PATH, 100.0, 0.1, 0.2, curves="thelen", minimum_activation=0.0, fiber_damping=0.0)
+    model = kt.models.pendulum().with_forces(muscle)
+    T = kt.muscles.tensions(model, [0.3], [0.0], x=[0.4])
+    fast = dataclasses.replace(muscle, max_contraction_velocity=5.0)
+    assert T == kt.muscles.tensions(kt.models.pendulum().with_forces(fast), [0.3], [0.0], x=[0.4])
+    R = float(kt.muscles.moment_arms(model, [0.3])[0, 0])
+    v = 0.55 * 10.0 * 0.1 / R  # shortens with the largest velocity at activation 0.4, 0.25 + 0.75 * 0.4
+    passive = kt.muscles.tensions(model, [0.3], [0.0], x=[0.0])
+    assert kt.muscles.tensions(model, [0.3], [v], x=[0.4])[0] == pytest.approx(passive[0], abs=1e-9)
