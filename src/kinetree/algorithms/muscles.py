@@ -20,6 +20,8 @@ def muscles_lengths(model, q):
     -----
     In the order of ``model.muscles``.
 
+    Source: MuJoCo, XML reference, ``tendon/spatial``.
+
     Examples
     --------
     >>> import kinetree as kt
@@ -43,6 +45,8 @@ def muscles_moment_arms(model, q):
     Notes
     -----
     The joint forces of muscles are ``R^T T``; the rates of their lengths ``-R v``.
+
+    Source: principle of virtual work; Sueda's notes, eq. 1.59.
 
     See Also
     --------
@@ -82,6 +86,8 @@ def muscles_tensions(model, q, v, x=None):
     With rigid tendons ``F0 (a fl fv + fp + b v) cos(alpha)``, with compliant ones the tendon's ``F0 ft``; see
     `kinetree.forces.Muscle`.
 
+    Source: Millard et al. (2013).
+
     See Also
     --------
     muscles_lengths, muscles_moment_arms, muscles_energies
@@ -106,6 +112,8 @@ def muscles_energies(model, q, v, x=None, u=None):
     -----
     The power of a muscle on the skeleton, tension times the rate of shortening, is the active power minus the loss and
     minus the rate of the stored energies.
+
+    Source: Millard et al. (2013); the balance is an identity.
 
     See Also
     --------

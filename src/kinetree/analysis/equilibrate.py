@@ -19,15 +19,16 @@ def equilibrate(model, q, v=None, x=None) -> np.ndarray:
     ----------
     model : Model
     q : array (..., nq)
+        Positions [rad or m].
     v : array (..., nv), optional
-        The fibers move as with rigid tendons; by default nothing moves.
+        Velocities [rad/s or m/s]: the fibers move as with rigid tendons. By default nothing moves.
     x : array (..., nx), optional
-        Activations, and the states of other elements, which stay; by default the initial states.
+        Activations [1], and the states of other elements, which stay; by default the initial states.
 
     Returns
     -------
     x : array (..., nx)
-        Fiber lengths of muscles with compliant tendon replaced [m].
+        With the fiber lengths of muscles with compliant tendon [m].
 
     Raises
     ------
