@@ -1,7 +1,7 @@
 """An engine on bushings: natural frequencies and response from K and D, against a simulated imbalance.
 
-You learn to mount a body on force elements, to drive a force by an input, to take mass, stiffness and damping matrices of
-all of them, and to read the forces of single elements over a run.
+You learn to mount a body on force elements, to drive a force by an input, to take the stiffness and damping matrices,
+and to read the forces of single elements over a run.
 
     python examples/32_engine_mount.py
 
@@ -44,11 +44,9 @@ def linear(model) -> tuple[np.ndarray, complex]:
 
 def simulated(model):
     """A run from rest, and the amplitude of the engine's height over its last ten turns [m]."""
-    control = {
-        "imbalance y.scale": lambda t: FORCE * np.cos(OMEGA * t),
-        "imbalance z.scale": lambda t: FORCE * np.sin(OMEGA * t),
-    }
-    run = kt.simulate(model, model.neutral(), duration=2.5, dt=5e-4, inputs=kt.Inputs(control=control))
+    scales = {"y": lambda t: FORCE * np.cos(OMEGA * t), "z": lambda t: FORCE * np.sin(OMEGA * t)}
+    inputs = kt.Inputs(control={f"imbalance {axis}.scale": scale for axis, scale in scales.items()})
+    run = kt.simulate(model, model.neutral(), duration=2.5, dt=5e-4, inputs=inputs)
     late = run.time > run.time[-1] - 10.0 * 2.0 * np.pi / OMEGA
     waves = np.exp(1j * OMEGA * run.time[late])
     height = kt.pose(model, run.q[late], frame="engine").p_WF[:, 2]
