@@ -69,8 +69,7 @@ def main() -> None:
 def check() -> None:
     """The response of the linear equations is that of the simulation; mounts push engine and ground alike, and damp."""
     model = engine()
-    _, response = linear(model)
-    run, amplitude = simulated(model)
+    (_, response), (run, amplitude) = linear(model), simulated(model)
     assert abs(amplitude - abs(response)) < 5e-3 * amplitude
     found = kt.dynamics.forces_by_element(model, run.q[-1], run.v[-1], u=run.u[-1])
     assert np.allclose(found.wrenches[:4, 0], -found.wrenches[:4, 1]) and np.any(found.wrenches[:4, 1])
