@@ -72,10 +72,11 @@ def check_gradient(
     ----------
     function : callable
         ``function(x)``, a number.
-    x : array_like
-        Where it is differentiated.
-    gradient : array_like or callable
-        Its derivative with respect to the entries of x, in the shape of x; or a function of x that gives it.
+    x : (...) array
+        Where it is differentiated [in any unit].
+    gradient : (...) array or callable
+        Its derivative with respect to the entries of x [per that unit], in the shape of x; or a function of x that
+        gives it.
     directions : int, optional
         Number of random directions. Default: every entry alone if there are at most 64, else 16 directions.
     step : float, optional

@@ -27,17 +27,21 @@ class RolloutGradient:
     Attributes
     ----------
     value : (...) array
-        The objective.
+        The objective [in its unit].
     q0 : (..., nv) array
-        Its derivative along the manifold: ``d/ds J(integrate(q0, s e_k))`` at s = 0.
+        Its derivative along the manifold: ``d/ds J(integrate(q0, s e_k))`` at s = 0 [per rad or m].
     v0 : (..., nv) array
+        [per rad/s or m/s].
     x0 : (..., nx) array
+        [per unit of each state].
     tau : (..., T, nv) array or None
-        None unless it is a variable. Without the axis of time, (..., nv), if tau was given without one.
+        [per N m or N]; None unless it is a variable. Without the axis of time, (..., nv), if tau was given without one.
     control : (..., T, nu) array or None
+        [per unit of each input].
     f_ext : (..., T, nb, 6) array or None
+        [per N m, per N].
     numbers : (..., n) array or None
-        In the order of the names that were chosen.
+        [per unit of each number], in the order of the names that were chosen.
     """
 
     value: np.ndarray
@@ -65,8 +69,14 @@ class DifferentiableRollout:
         Variables besides the state at the start, whose gradient is always given.
     numbers : sequence of str
         Which of ``model.numbers().names``, with ``*`` and ``?``, if "numbers" is a variable.
-    integrator, closure, checks, threads
-        As for `Rollout`.
+    integrator : str or object
+        A fixed-step method, as for `Rollout`.
+    closure : str, Baumgarte or mapping
+        How steps keep loops closed, as for `simulate`.
+    checks : bool
+        Whether states or gradients that are not finite end the call with an error.
+    threads : int, optional
+        The most threads that share the states; default all cores.
 
     Notes
     -----
@@ -134,10 +144,27 @@ class DifferentiableRollout:
 
         Parameters
         ----------
-        q0, v0, tau, dt, steps, f_ext, x0, control, t0
-            As for `rollout`.
+        q0 : (..., nq) array
+            Positions at the start [rad or m; quaternions unit, (w, x, y, z)].
+        v0 : (..., nv) array or None
+            Velocities at the start [rad/s or m/s]; None for rest.
+        tau : (..., T, nv) array or None
+            Joint forces [N m or N], as for `rollout`; None for none.
+        dt : float
+            Step [s].
+        steps : int, optional
+            T, if no input varies with time.
+        f_ext : (..., T, nb, 6) array or mapping, optional
+            External wrenches on the bodies [N m, N], as for `rollout`.
+        x0 : (..., nx) array, optional
+            Internal states of force elements at the start [as the elements define them].
+        control : (..., T, nu) array or mapping, optional
+            Inputs of force elements [as the elements define them].
         reference : (..., T + 1, n) or (n,) array, optional
-            Values that the objectives use, one row for each instant or one for all; ``s.reference`` is the row.
+            Values that the objectives use [in any unit], one row for each instant or one for all, as
+            ``s.reference``.
+        t0 : float or (...) array, optional
+            Time at the start [s] of models that depend on it.
 
         Returns
         -------
@@ -173,12 +200,28 @@ class DifferentiableRollout:
 
         Parameters
         ----------
-        q0, v0, tau, dt, steps, f_ext, x0, control, t0
-            As for `rollout`.
+        q0 : (..., nq) array
+            Positions at the start [rad or m; quaternions unit, (w, x, y, z)].
+        v0 : (..., nv) array or None
+            Velocities at the start [rad/s or m/s]; None for rest.
+        tau : (..., T, nv) array or None
+            Joint forces [N m or N], as for `rollout`; None for none.
+        dt : float
+            Step [s].
         q_cotangent : (..., T + 1, nq) array
-            Derivatives with respect to the entries of the recorded positions.
+            Derivatives with respect to the entries of the recorded positions [of the objective per rad or m].
         v_cotangent : (..., T + 1, nv + nx) array
-            Derivatives with respect to the recorded velocities, then the internal states.
+            Derivatives with respect to the recorded velocities, then the internal states [of the objective per unit].
+        steps : int, optional
+            T, if no input varies with time.
+        f_ext : (..., T, nb, 6) array or mapping, optional
+            External wrenches on the bodies [N m, N], as for `rollout`.
+        x0 : (..., nx) array, optional
+            Internal states of force elements at the start [as the elements define them].
+        control : (..., T, nu) array or mapping, optional
+            Inputs of force elements [as the elements define them].
+        t0 : float or (...) array, optional
+            Time at the start [s] of models that depend on it.
 
         Returns
         -------
@@ -252,13 +295,42 @@ def rollout_gradient(
 
     Parameters
     ----------
-    model, q0, v0, tau, dt, steps, integrator, f_ext, x0, control, t0, closure, checks, threads
-        As for `rollout`.
-    running, terminal, wrt, numbers
-        As for `kinetree.simulation.DifferentiableRollout`. Functions are recognized when they are given again: define
-        them once, since new ones are compiled anew.
+    model : Model
+    q0 : (..., nq) array
+        Positions at the start [rad or m; quaternions unit, (w, x, y, z)].
+    v0 : (..., nv) array or None
+        Velocities at the start [rad/s or m/s]; None for rest.
+    tau : (..., T, nv) array or None
+        Joint forces [N m or N], as for `rollout`; None for none.
+    dt : float
+        Step [s].
+    running, terminal : callable, optional
+        Scalar functions of an instant, at each step and at the end, as for `kinetree.simulation.DifferentiableRollout`.
+        Define them once: new functions are compiled anew.
+    wrt : sequence of {"tau", "control", "f_ext", "numbers"}
+        Variables besides the state at the start.
+    numbers : sequence of str
+        Which of ``model.numbers().names``, with ``*`` and ``?``, if "numbers" is a variable.
+    steps : int, optional
+        T, if no input varies with time.
+    integrator : str or object
+        A fixed-step method, as for `rollout`.
+    f_ext : (..., T, nb, 6) array or mapping, optional
+        External wrenches on the bodies [N m, N], as for `rollout`.
+    x0 : (..., nx) array, optional
+        Internal states of force elements at the start [as the elements define them].
+    control : (..., T, nu) array or mapping, optional
+        Inputs of force elements [as the elements define them].
     reference : (..., T + 1, n) or (n,) array, optional
-        Values that the objectives use, ``s.reference``.
+        Values that the objectives use [in any unit], one row for each instant or one for all, as ``s.reference``.
+    t0 : float or (...) array, optional
+        Time at the start [s] of models that depend on it.
+    closure : str, Baumgarte or mapping
+        How steps keep loops closed, as for `simulate`.
+    checks : bool
+        Whether states or gradients that are not finite end the call with an error.
+    threads : int, optional
+        The most threads that share the states; default all cores.
 
     Returns
     -------

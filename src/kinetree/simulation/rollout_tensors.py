@@ -77,8 +77,14 @@ def rollout_to_torch(
     model : Model
     dt : float
         Step [s].
-    integrator, closure, checks, threads
-        As for `rollout`.
+    integrator : str or object
+        A fixed-step method, as for `rollout`.
+    closure : str, Baumgarte or mapping
+        How steps keep loops closed, as for `simulate`.
+    checks : bool
+        Whether states or gradients that are not finite end the call with an error.
+    threads : int, optional
+        The most threads that share the states; default all cores.
 
     Returns
     -------
@@ -144,9 +150,15 @@ def rollout_to_jax(
     model : Model
     dt : float
         Step [s].
-    integrator, closure, checks, threads
-        As for `rollout`; without checks by default, since errors in compiled code of JAX are hard to read: then results
-        of motions that are no longer finite are NaN or infinite.
+    integrator : str or object
+        A fixed-step method, as for `rollout`.
+    closure : str, Baumgarte or mapping
+        How steps keep loops closed, as for `simulate`.
+    checks : bool
+        Whether states or gradients that are not finite end the call with an error; not by default, since errors in
+        compiled code of JAX are hard to read.
+    threads : int, optional
+        The most threads that share the states; default all cores.
 
     Returns
     -------
