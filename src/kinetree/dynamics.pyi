@@ -56,6 +56,9 @@ __all__ = [
     "prescribed_power",
     "semi_implicit_acceleration",
     "stiffness_matrix",
+    "tendon_jacobian",
+    "tendon_lengths",
+    "tendon_velocities",
 ]
 
 def actuator_forces(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
@@ -1158,4 +1161,69 @@ def stiffness_matrix(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | No
     -------
     K : (..., nv, nv) array
         Column k is ``-d/ds f(integrate(q, s e_k), v)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].
+    """
+
+
+def tendon_jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Jacobian of the lengths of the tendons; moment arms are minus its entries.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    J : (..., n_tendons, nv) array
+        Rows: the rate of each length for a unit of each velocity coordinate [m/rad or 1].
+    """
+
+
+def tendon_lengths(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Lengths of the tendons of a model: over points, shapes and pulleys, or sums of joint positions.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    lengths : (..., n_tendons) array
+        Of each tendon of ``model.tendon_names`` [m, or the unit of its joint terms].
+    """
+
+
+def tendon_velocities(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Rates of the lengths of the tendons.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    velocities : (..., n_tendons) array
+        Rate of each length [m/s], positive where a tendon gets longer.
     """

@@ -156,7 +156,7 @@ ALGORITHMS = {
         "forward_dynamics_inverse_mass_products forward_dynamics_null_space forward_dynamics_partitioning "
         "forward_dynamics_pivoted forward_dynamics_pseudovelocities forward_dynamics_sparse hybrid_aba hybrid_crba "
         "inertial_forces inverse_mass_matrix inverse_mass_product joint_wrenches passive_joint_forces "
-        "prescribed_power semi_implicit_acceleration stiffness_matrix"
+        "prescribed_power semi_implicit_acceleration stiffness_matrix tendon_jacobian tendon_lengths tendon_velocities"
     ),
     "kinetree.floating_base": (
         "floating_base_coefficients floating_base_forward_dynamics floating_base_inverse_dynamics "

@@ -127,6 +127,7 @@ def _tendons() -> dict[str, tuple]:
         "Pulley": dict(divisor=2.0),
         "ViaPoint": dict(frame="lower", at=(0.0, 0.1, 0.2)),
         "WrapShape": dict(kind="sphere", frame="lower", radius=0.1),
+        "path_points": dict(model=model, q=[0.1, 0.2], tendon=path),
         "path_length": dict(path=path, kin=constraints.Kinematics(model, [0.1, 0.2])),
     }
     return {f"tendons.{name}": (getattr(tendons, name), whole_call(getattr(tendons, name), **values))
@@ -164,6 +165,8 @@ def _forces() -> dict[str, tuple]:
         "Parameter": dict(name="stiffness", unit="force/position"),
         "PointForce": dict(name="push", frame="lower", vector=(1.0, 2.0, 3.0)),
         "PointSpring": dict(name="rope", start="world", end="lower", stiffness=2.0),
+        "TendonForce": dict(name="cord", path=(tendons.ViaPoint("world"), tendons.ViaPoint("lower")), stiffness=2.0,
+                            rest_length=(0.0, 0.5), lower=0.1, upper=2.0, limit_stiffness=3.0),
         "SoftStop": dict(joint="elbow", limit_stiffness=10.0),
         "Spring": dict(joint="elbow", stiffness=3.0),
         "norm": dict(r=Vector3(0.1, 0.2, 0.3)),

@@ -96,7 +96,7 @@ def test_coinciding_points_have_a_finite_gradient():
         ((), ModelError, "expected joint terms alone"),
         ((ViaPoint("a"),), ModelError, "fewer than two points"),
         ((ViaPoint("a"), ViaPoint("b"), Pulley(2.0), ViaPoint("c")), ModelError, "fewer than two points"),
-        ((ViaPoint("a"), ViaPoint("b"), Pulley(0.0), ViaPoint("b"), ViaPoint("c")), ModelError, "divisor is 0"),
+        ((ViaPoint("a"), ViaPoint("b"), Pulley(0.0), ViaPoint("b"), ViaPoint("c")), ModelError, "divisor is 0.0, exp"),
         ((ViaPoint("a"), JointTerm("b", 1.0)), ModelError, "joint terms alone"),
         ((JointTerm("b", float("nan")),), ArgumentError, "finite number"),
         (("a", "b"), ModelError, "has the part 'a'"),

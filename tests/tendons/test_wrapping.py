@@ -205,3 +205,17 @@ def test_impossible_shapes_are_refused(make, error, message):
     """By name, with the value found and the values expected."""
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize(("kind", "side"), CASES)
+def test_curves_have_the_length_of_the_path(kind, side):
+    """The polygon of many points is shorter by at most its sagitta; straight paths have two points."""
+    model, path = arm(kind, side)
+    rng, counts = np.random.default_rng(6), set()
+    for _ in range(20):
+        q = model.random_q(rng)
+        (curve,) = kt.tendons.path_points(model, q, path, per_turn=2000)
+        length = float(path_length(path, Kinematics(model, q.tolist())))
+        assert np.linalg.norm(np.diff(curve, axis=0), axis=1).sum() == pytest.approx(length, rel=1e-5)
+        counts.add(len(curve) > 2)
+    assert counts == {True, False}

@@ -474,7 +474,7 @@ def _slopes(law: Law, kin: Kinematics):
             [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]
             for hessian in hessians
         ]
-        yield [in_coordinates(law, kin, row) for row in rows], *values, law.leaves.outer(tensions, kin)
+        yield [in_coordinates(law.leaves, kin, row) for row in rows], *values, law.leaves.outer(tensions, kin)
 
 
 def _add_congruence(J, hessian, into) -> None:
@@ -489,7 +489,7 @@ def _add_congruence(J, hessian, into) -> None:
                 into[k][m] = into[k][m] + x * y
 
 
-def in_coordinates(law: Law, kin: Kinematics, row) -> dict[int, object]:
+def in_coordinates(leaves: Leaves, kin: Kinematics, row) -> dict[int, object]:
     """A row in the velocity coordinates: ``S_k . F``, F the wrench of the weights on the leaves that k moves.
 
     Coordinates that move all leaves of a length together do not change it.
@@ -497,13 +497,13 @@ def in_coordinates(law: Law, kin: Kinematics, row) -> dict[int, object]:
     model, found = kin.model, {}
     wrenches, tau = [model.algebra.Force.zero() for _ in range(model.nb)], [0.0] * model.nv
     for leaf, ids in row:
-        leaf.push(kin, law.leaves.outer(ids, kin), wrenches, tau)
+        leaf.push(kin, leaves.outer(ids, kin), wrenches, tau)
     moved: dict[int, list[int]] = {}  # joint -> bodies with leaves beyond it
     bodies = {kin.body(leaf.target) for leaf, _ in row if leaf.name not in OF_JOINTS}
     for b in bodies:
         for i in model.support(b) if b else ():
             moved.setdefault(i, []).append(b)
-    together = len(bodies) if law.leaves.is_relative(row) else 0
+    together = len(bodies) if leaves.is_relative(row) else 0
     for i, beyond in moved.items():
         if len(beyond) == together:
             continue

@@ -79,4 +79,4 @@ def _line(law, kin: Kinematics, v) -> tuple:
         return 0.0, 0.0, 0.0
     ((length, row, tension),) = law.lengths
     length, tension = law.leaves.outer([length, tension], kin)
-    return length, sum((x * v[k] for k, x in in_coordinates(law, kin, row).items()), start=0.0), tension
+    return length, sum((x * v[k] for k, x in in_coordinates(law.leaves, kin, row).items()), start=0.0), tension

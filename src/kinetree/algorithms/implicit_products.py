@@ -62,7 +62,7 @@ def implicit_factors(model, q, v, dt, x=None, u=None):
     for law in laws(model, x, u):
         for rows, K, D, _ in law.slopes:
             H = _weights(law, K, D, lambda k, d: dt * (d + dt * k), kin)
-            J = [in_coordinates(law, kin, row) for row in rows]
+            J = [in_coordinates(law.leaves, kin, row) for row in rows]
             joints = {joint_of[k] for row in J for k in row}
             bodies = {kin.body(leaf.target) if leaf.name not in OF_JOINTS else None for row in rows for leaf, _ in row}
             bodies.discard(0)

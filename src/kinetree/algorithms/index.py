@@ -66,6 +66,7 @@ _DEFINED = {
         "potential_energy_regressor"
     ),
     "algorithms.rnea": "bias_forces gravity_forces rnea",
+    "algorithms.tendons": "tendon_jacobian tendon_lengths tendon_velocities",
     "control.frame_laws": "cartesian_impedance inverse_task_inertia",
     "control.joint_laws": "computed_torque joint_impedance pd_gravity_compensation tracking_error",
     "integrators.bdf1": "bdf1_step",

@@ -18,6 +18,7 @@ from kinetree.constraints import LoopJoint
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
 from kinetree.model.loop_joints import without_forces
 from kinetree.model.numbers import is_free, rebuilt
+from kinetree.model.tendons import with_tendon_forces
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.trace.program import Program
 
@@ -62,6 +63,9 @@ def fitting(f: Function, values: np.ndarray) -> tuple[Function, np.ndarray]:
 def _model_of(model, values: np.ndarray):
     """The model with these numbers, validated like any other."""
     parts = rebuilt(model, values.tolist())
+    tendons = parts.pop("tendon_forces")
+    if tendons:
+        model = model.replace(equipment=with_tendon_forces(model.equipment, tendons))
     constraints = [without_forces(c) if isinstance(c, LoopJoint) else c for c in parts.pop("constraints")]
     forces = (*parts.pop("elements"), *parts.pop("loop_forces"))
     return model.replace(forces=forces, constraints=constraints, **parts)

@@ -57,7 +57,7 @@ def cached_program(spec, model, present: tuple[str, ...], static: Mapping[str, o
 
 def _key(spec, model) -> str | None:
     """All code that a trace would run, by content; None if not all of it belongs to the library."""
-    elements = tuple(map(type, model.elements))
+    elements = tuple(map(type, (*model.elements, *model.tendon_forces)))
     constraints = tuple(c.code for c in model.constraints)
     joints = content.key(model.joints, elements, constraints, type(model), sources=("kinetree.compiler.tracing",))
     return f"{joints}/{spec.key}" if joints is not None and spec.key is not None else None

@@ -17,11 +17,12 @@ from kinetree.forces.registry import (
     PointSpring,
     SoftStop,
     Spring,
+    TendonForce,
     register,
 )
 
 __all__ = [
     "FORCES", "BodyDamping", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction", "ForceElement",
     "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Muscle", "Parameter", "PointForce", "PointSpring",
-    "SoftStop", "Spring", "norm", "register",
+    "SoftStop", "Spring", "TendonForce", "norm", "register",
 ]  # fmt: skip

@@ -19,6 +19,7 @@ from kinetree.forces.point_force import PointForce
 from kinetree.forces.point_spring import PointSpring
 from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
+from kinetree.forces.tendon_force import TendonForce
 from kinetree.kinds import enter
 
 FORCES: dict[str, type[ForceElement]] = {}
@@ -67,7 +68,7 @@ def check_force(what: str, force: object) -> None:
 
 for _cls in (
     Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor, Bushing, PointForce, BodyDamping, Drag,
-    InverseSquareForce, Muscle,
+    InverseSquareForce, Muscle, TendonForce,
 ):  # fmt: skip
     register(_cls)
 

@@ -354,6 +354,10 @@ class Tendon:
         The spring is slack between the two [m].
     lower, upper : float
         Limits of the length [m].
+    limit_stiffness, limit_damping : float
+        Of the spring and damper beyond the limits [N/m, N s/m].
+    limit_softness : Softness, optional
+        The file's, which is relative to the inertia along the tendon.
     actuator_force_range : tuple of 2 floats
         Limits of the sum of the actuators' forces on it [N].
     """
@@ -368,6 +372,9 @@ class Tendon:
     lower: float = -INFINITE
     upper: float = INFINITE
     actuator_force_range: tuple[float, float] = EVERYWHERE
+    limit_stiffness: float = 0.0
+    limit_damping: float = 0.0
+    limit_softness: Softness | None = None
 
     refers = MappingProxyType({})
 
@@ -389,9 +396,21 @@ class Tendon:
             "damping": self.damping,
             "dry friction": self.dry_friction,
             "armature": self.armature,
-            "limit": np.isfinite(self.lower) or np.isfinite(self.upper),
+            "limit": self.is_limited,
         }
         return tuple(what for what, value in there.items() if value)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the length has a limit."""
+        return bool(np.isfinite(self.lower) or np.isfinite(self.upper))
+
+    @property
+    def not_computed(self) -> str:
+        """The reason why its forces are not computed: "armature", "hard limits"; empty if they are."""
+        if self.armature:
+            return "armature"
+        return "hard limits" if self.is_limited and not (self.limit_stiffness or self.limit_damping) else ""
 
     def __str__(self) -> str:
         return f"tendon {self.name!r}" + (f" ({', '.join(self.forces)})" if self.forces else "")
@@ -459,7 +478,8 @@ class Equipment:
     def unsupported(self) -> tuple[str, ...]:
         """Names of the tendons and actuators whose forces the dynamics do not compute yet."""
         actuators = [actuator for actuator in self.actuators if actuator not in self.computed_actuators]
-        return tuple(str(each) for each in (*self.tendons, *actuators) if each.forces)
+        tendons = [tendon for tendon in self.tendons if tendon.not_computed]
+        return tuple(str(each) for each in (*tendons, *actuators) if each.forces)
 
     @property
     def computed_actuators(self) -> tuple[Actuator, ...]:
@@ -471,7 +491,9 @@ class Equipment:
     @property
     def acting(self) -> tuple[str, ...]:
         """Names of the items that exert forces."""
-        return (*(str(each) for each in (*self.loops, *self.equalities) if each.active), *self.unsupported)
+        tendons = [str(tendon) for tendon in self.tendons if tendon.forces]
+        held = [str(each) for each in (*self.loops, *self.equalities) if each.active]
+        return tuple(dict.fromkeys((*held, *tendons, *self.unsupported)))
 
     def without_forces(self, *kinds: str) -> Equipment:
         """The part without unsupported items, of these kinds or all; lengths of tendons, motors and keyframes remain.

@@ -11,15 +11,15 @@ from kinetree.forces.muscle import Muscle
 
 
 class ForceParts:
-    """Base of trees with ``joint_forces``, ``elements`` and ``loop_forces``."""
+    """Base of trees with ``joint_forces``, ``elements``, ``loop_forces`` and ``tendon_forces``."""
 
     __slots__ = ()
 
     @property
     def forces(self) -> tuple[ForceElement, ...]:
-        """The force elements: those of the joints, joint by joint, all others, `elements`, and those in loop joints."""
+        """The force elements: those of the joints, joint by joint, `elements`, those in loop joints and of tendons."""
         at_joints = (force for at_joint in self.joint_forces for force in at_joint)
-        return (*at_joints, *self.elements, *self.loop_forces)
+        return (*at_joints, *self.elements, *self.loop_forces, *self.acting_on_tendons)
 
     @property
     def nx(self) -> int:
@@ -131,7 +131,7 @@ class ForceParts:
         return list(zip(self.elements, self._internal_slices("states"), strict=True))
 
     def with_internal(self, x=None, u=None) -> list[tuple]:
-        """Each element with its parts of x and u, by default its initial states and zero; last those in loop joints."""
+        """Each element with its parts of x and u, by default its initial states and zero; last loops and tendons."""
         found = [
             (
                 element,
@@ -140,12 +140,28 @@ class ForceParts:
             )
             for (element, x_slice), u_slice in zip(self.internal_places(), self._internal_slices("inputs"), strict=True)
         ]
-        return [*found, *((force, [], []) for force in self.acting_in_loops)]
+        return [*found, *((force, [], []) for force in (*self.acting_in_loops, *self.acting_on_tendons))]
 
     @property
     def laws(self) -> tuple[ForceElement, ...]:
-        """The `elements` whose forces depend on positions and velocities, and the forces in loop joints."""
-        return (*(element for element in self.elements if not element.commanded), *self.acting_in_loops)
+        """The `elements` whose forces depend on positions and velocities, then those in loop joints and of tendons."""
+        elements = (element for element in self.elements if not element.commanded)
+        return (*elements, *self.acting_in_loops, *self.acting_on_tendons)
+
+    @property
+    def n_tendons(self) -> int:
+        """Number of tendons whose lengths are computed."""
+        return len(self.tendon_forces)
+
+    @property
+    def tendon_names(self) -> tuple[str, ...]:
+        """Names of the tendons whose lengths are computed: all but those without a path."""
+        return tuple(force.name.removeprefix("tendon ") for force in self.tendon_forces)
+
+    @property
+    def acting_on_tendons(self) -> tuple[ForceElement, ...]:
+        """The elements of those tendons that have forces."""
+        return tuple(force for force in self.tendon_forces if force.acts)
 
     @property
     def acting_in_loops(self) -> tuple[ForceElement, ...]:

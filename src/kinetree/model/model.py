@@ -37,6 +37,7 @@ from kinetree.model.loop_joints import (
 from kinetree.model.numbers import VELOCITY_ARRAYS, Numbers, ScalarModel, numbers_of, snapped_inertia
 from kinetree.model.parts import Frame, Geometry, Report
 from kinetree.model.ranges import drawn, position_ranges
+from kinetree.model.tendons import tendon_forces
 from kinetree.spatial import Inertia, Transform, Vector3
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -158,8 +159,8 @@ class Model(Equipped, JointArrays):
     __slots__ = (
         "X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
         "rotors", "equipment", "report", "source", "source_options", "accept_impossible_inertia", "functions",
-        "joint_forces", "elements", "loop_forces", "own_constraints", "own_elements", "_reframed", "_numbers",
-        "__weakref__",
+        "joint_forces", "elements", "loop_forces", "tendon_forces", "own_constraints", "own_elements", "_reframed",
+        "_numbers", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -210,8 +211,9 @@ class Model(Equipped, JointArrays):
         )
         self._set(functions={}, _reframed=None, _numbers=None)
         self._set(rotors=checked_rotors(self, rotors, possible=possible))
-        actuators = actuator_elements(self, self.equipment)
-        check.check_names("force element", [force.name for force in (*elements, *actuators)], name)
+        actuators, tendons = actuator_elements(self, self.equipment), tendon_forces(self.equipment)
+        check.check_names("force element", [force.name for force in (*elements, *actuators, *tendons)], name)
+        self._set(tendon_forces=tendons)
         self._set(joint_forces=joint_forces(self), own_elements=elements, elements=(*elements, *actuators))
         self._set(_force_ranges=joint_force_ranges(self, self.equipment))
         self._hold(others, equalities)
@@ -363,7 +365,7 @@ class Model(Equipped, JointArrays):
         arguments = self._arguments()
         if "forces" in changes:
             arguments = {what: value for what, value in arguments.items() if what not in PARAMETERS}
-            made = self.elements[len(self.own_elements) :]  # of the equipment
+            made = (*self.elements[len(self.own_elements) :], *self.tendon_forces)  # of the equipment
             changes["forces"] = tuple(force for force in changes["forces"] if force not in made)
             bare = tuple(without_forces(loop) if loop.active else loop for loop in self.loops)
             arguments["equipment"] = replace(self.equipment, loops=bare)
@@ -533,7 +535,7 @@ class Model(Equipped, JointArrays):
         rotations = tuple(tuple(x for row in X.E.matrix.rows for x in row) for X in self.X_T)
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
-        forces = tuple(element.structure() for element in (*self.elements, *self.loop_forces))
+        forces = tuple(element.structure() for element in (*self.elements, *self.loop_forces, *self.tendon_forces))
         own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_user)
         return (
             ("dimension", self.algebra.dimension),

@@ -27,8 +27,8 @@ class Tree(ForceParts, topology.Rooted, Constrained):
         "_limited", "unsupported", "unheld", "X_user", "time_dependent", "_clock", "algebra", "_loop_rows", "_clusters",
         "_independent_velocities", "_loop_numbers", "_stabilization", "_is_passing", "_force_ranges",
     )  # fmt: skip
-    NUMBERED = ("rotors", "joint_forces", "elements", "loop_forces")  # parts with numbers of their own
-    NAMED = ("rotors", "elements", "loop_forces")  # those whose numbers are found by the name of the part
+    NUMBERED = ("rotors", "joint_forces", "elements", "loop_forces", "tendon_forces")  # parts with numbers of their own
+    NAMED = ("rotors", "elements", "loop_forces", "tendon_forces")  # whose numbers are found by the name of the part
     __slots__ = STRUCTURE
     name: str
     body_names: tuple[str, ...]
@@ -51,7 +51,7 @@ class Tree(ForceParts, topology.Rooted, Constrained):
     # time_dependent: whether algorithms need the time, to which `at` binds the joints.
     # algebra: the constructors that algorithms start from, spatial or planar.
 
-    # elements: force elements besides those of the joints.
+    # elements: force elements besides those of the joints, of loop joints and of tendons of the equipment.
 
     rotors = ()  # geared rotors; models that have some set their own
 

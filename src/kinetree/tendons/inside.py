@@ -33,12 +33,12 @@ def inside_length(s0, s1, angle, r):
     """
 
     def slopes(s0, s1, angle, r):  # the length is least in i, so i counts as constant
-        i = _incidence(s0, s1, angle, r)
+        i = incidence(s0, s1, angle, r)
         (leg0, leg1), x, cosine = _legs(i, s0, s1, r)
         return [0.5 * leg0 / s0, 0.5 * leg1 / s1, x, -2.0 * cosine]
 
     given = s0, s1, angle, r
-    (leg0, leg1), _, cosine = _legs(_incidence(*given), s0, s1, r)
+    (leg0, leg1), _, cosine = _legs(incidence(*given), s0, s1, r)
     return with_slopes(leg0 + leg1 - 2.0 * r * cosine, slopes, *given)
 
 
@@ -49,7 +49,7 @@ def _legs(i, s0, s1, r) -> tuple:
     return [sqrt(s - x * x) for s in (s0, s1)], x, cosine
 
 
-def _incidence(*given):
+def incidence(*given):
     """The angle i, by a last step with derivatives."""
 
     def step(i, s0, s1, angle, r):

@@ -164,7 +164,7 @@ class Pulley(PathPart):
     Parameters
     ----------
     divisor : float
-        Not zero.
+        Positive.
 
     Examples
     --------

@@ -28,8 +28,8 @@ def path_of(what: str, path) -> Path:
             raise ModelError(f"{what} has the part {part!r}, expected JointTerm, ViaPoint, WrapShape or Pulley")
         if isinstance(part, (JointTerm, Pulley)):
             value = part.coefficient if isinstance(part, JointTerm) else part.divisor
-            if number(f"{what}: the number of {part!r}", value) == 0.0 and isinstance(part, Pulley):
-                raise ModelError(f"{what} has a pulley whose divisor is 0, expected another number")
+            if number(f"{what}: the number of {part!r}", value) <= 0.0 and isinstance(part, Pulley):
+                raise ModelError(f"{what} has a pulley whose divisor is {value}, expected a positive number")
     if not path or any(isinstance(part, JointTerm) for part in path) and not is_fixed(path):
         raise ModelError(f"{what} is {path!r}, expected joint terms alone, or points")
     for _, parts in () if is_fixed(path) else branches(path):

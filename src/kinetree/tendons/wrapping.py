@@ -8,6 +8,7 @@ the shape where both ends are outside and the arc is positive.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import arctan2, sqrt, where, with_slopes
@@ -32,22 +33,49 @@ def wrapped_length(shape, start: Vector3, end: Vector3, side: Vector3 | None):
 
     Source: MuJoCo 4.0, ``engine_util_misc.c``, ``mju_wrap``, whose lengths these are.
     """
+    seen = winding(shape, start, end, side)
+    touching, length = _flat(shape, seen)
+    if shape.kind == "cylinder":
+        rise = end.z - start.z
+        length = where(touching, length, 1.0)
+        length = sqrt(length * length + rise * rise)
+    return where(touching, length, magnitude(end - start))
+
+
+class Winding(NamedTuple):
+    """Two ends seen from the center, in their plane, or in that across a cylinder.
+
+    Attributes
+    ----------
+    s0, s1 : scalar
+        Squared distances.
+    cross, dot : scalar
+        ``l0 l1`` times sine and cosine of the angle between the ends, the sine positive.
+    normal : Vector3
+        Of the plane, of any length: the path turns about it by that angle, or by the rest of a turn about its opposite.
+    is_long : condition
+        Whether it is the rest of a turn.
+    """
+
+    s0: object
+    s1: object
+    cross: object
+    dot: object
+    normal: Vector3
+    is_long: object
+
+
+def winding(shape, start: Vector3, end: Vector3, side: Vector3 | None) -> Winding:
+    """From the start over the side to the end; arguments as for `wrapped_length`."""
     planar = shape.kind == "cylinder"
-    spin = _spin_of_plane if planar else _spin
-    straight = magnitude(end - start)
-    cross, normal = spin(start, end)
+    cross, normal = (_spin_of_plane if planar else _spin)(start, end)
     flat = [Vector3(p.x, p.y, 0.0) if planar else p for p in (start, end)]
     s0, s1, dot = (a.dot(b) for a, b in ((flat[0], flat[0]), (flat[1], flat[1]), flat))
     is_long = False
     if side is not None:
         before, after = (a.cross(b).dot(normal) for a, b in ((start, side), (side, end)))
         is_long = (before <= 0.0) & (after <= 0.0) & (before + after < 0.0)
-    touching, length = _flat(shape, s0, s1, cross, dot, is_long)
-    if planar:
-        rise = end.z - start.z
-        length = where(touching, length, 1.0)
-        length = sqrt(length * length + rise * rise)
-    return where(touching, length, straight)
+    return Winding(s0, s1, cross, dot, normal, is_long)
 
 
 def magnitude(r: Vector3):
@@ -81,16 +109,17 @@ def _spin_of_plane(a: Vector3, b: Vector3) -> tuple:
     return turn * cross, Vector3(0.0, 0.0, turn)
 
 
-def _flat(shape, s0, s1, cross, dot, is_long) -> tuple:
+def _flat(shape, seen: Winding) -> tuple:
     """Whether the path touches the circle, and its length there.
 
     The slopes are those of a taut string: the length changes with the ends along the tangents, and with the radius by
     the arc.
     """
     square = shape.radius * shape.radius
-    outside = (s0 > square) & (s1 > square)
-    s0, s1 = (where(outside, s, 2.0 * square) for s in (s0, s1))
-    given = s0, s1, where(is_long, -cross, cross), where(outside, dot, square), shape.radius
+    outside, is_long = (seen.s0 > square) & (seen.s1 > square), seen.is_long
+    s0, s1 = (where(outside, s, 2.0 * square) for s in (seen.s0, seen.s1))
+    cross, dot = where(is_long, -seen.cross, seen.cross), where(outside, seen.dot, square)
+    given = s0, s1, cross, dot, shape.radius
 
     def tangents(s0, s1, cross, dot, r):
         t0, t1 = sqrt(s0 - r * r), sqrt(s1 - r * r)
@@ -107,5 +136,5 @@ def _flat(shape, s0, s1, cross, dot, is_long) -> tuple:
     if not shape.inside:
         return outside & (arc > 0.0), with_slopes(t0 + t1 + shape.radius * arc, slopes, *given)
     passing = outside & (arc < 0.0)
-    angle = where(passing, arctan2(*given[2:4]), 0.0)
+    angle = where(passing, arctan2(cross, dot), 0.0)
     return passing, inside_length(s0, s1, angle, shape.radius)

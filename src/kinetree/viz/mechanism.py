@@ -8,6 +8,7 @@ from kinetree.arguments import a_model, array, checked, of_kind, refuse
 from kinetree.compiler.calls import public_call
 from kinetree.model.closing import usual_position
 from kinetree.viz.style import COLORS, INK, OPEN, OUTPUT, new_figure, save_figure, show_figures
+from kinetree.viz.tendons import draw_tendons
 
 PALEST = 0.2  # of several positions the opacity of the first
 
@@ -15,6 +16,8 @@ PALEST = 0.2  # of several positions the opacity of the first
 @checked(model=a_model, axes=of_kind("3D subplot of matplotlib", "plot_surface", "figure"), **OUTPUT)
 def plot_mechanism(model, q=None, *, path=None, show: bool = False, axes=None):
     """Draw a mechanism in space: its bodies as lines between joints, frames and loops, which have open marks.
+
+    Tendons are drawn with their curves around shapes.
 
     Parameters
     ----------
@@ -96,4 +99,5 @@ def _draw(axes, model, q, shade: float) -> np.ndarray:
     axes.plot(*joints.T, marker="o", linestyle="", markersize=3.0, color=INK, alpha=shade)
     if marks:
         axes.plot(*np.transpose(marks), **OPEN, color=INK, alpha=shade)
-    return np.array([*joints, *marks, *(end for others in ends.values() for end in others)])
+    curves = draw_tendons(axes, model, q, shade)
+    return np.array([*joints, *marks, *curves, *(end for others in ends.values() for end in others)])

@@ -28,6 +28,7 @@ from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 
 INITIAL = "initial"  # the keyframe where a simulation starts by default
 LAWS = {"dynamics": "dyn", "gain": "gain", "bias": "bias"}  # of actuators, and how MuJoCo's names begin
+MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # MuJoCo's mjtEq
 _JOINT_TERM, _PULLEY, _SITE, _SPHERE, _CYLINDER = range(1, 6)  # MuJoCo's mjtWrap
 _WRAPPED = {_SPHERE: "sphere", _CYLINDER: "cylinder"}
@@ -40,7 +41,7 @@ _REFUSED = "so forward_dynamics, simulate, ... refuse the model"
 # Equipment that the dynamics do not compute, by type: the kind of element, one of them, several.
 _KINDS = {
     equipment.RotationLimit: ("joint", "limit of a ball joint", "limits of ball joints"),
-    equipment.Tendon: ("tendon", "tendon with forces", "tendons with forces"),
+    equipment.Tendon: ("tendon", "tendon with armature", "tendons with armature"),
 }
 
 
@@ -70,6 +71,7 @@ def _tendon(
 ) -> equipment.Tendon:
     mj = place.mj
     limited = mj.tendon_limited[t] and physics.limits
+    stops = _stops(mj, t) if limited else {}
     forced = hasattr(mj, "tendon_actfrclimited") and mj.tendon_actfrclimited[t]
     return equipment.Tendon(
         name,
@@ -82,7 +84,24 @@ def _tendon(
         lower=float(mj.tendon_range[t, 0]) if limited else -np.inf,
         upper=float(mj.tendon_range[t, 1]) if limited else np.inf,
         actuator_force_range=_floats(mj.tendon_actfrcrange[t]) if forced else EVERYWHERE,
+        **stops,
     )
+
+
+def _stops(mj, t: int) -> dict[str, object]:
+    """The spring and damper beyond a limit where the file shows the robot, there as stiff as MuJoCo's constraint.
+
+    Source: MuJoCo, "Modeling: Solver parameters": the acceleration along the tendon is ``-b v - k r``.
+    """
+    solref, solimp = _floats(mj.tendon_solref_lim[t]), _floats(mj.tendon_solimp_lim[t])
+    mass, widest = 1.0 / max(float(mj.tendon_invweight0[t]), MINIMUM), solimp[1]
+    if solref[0] > 0.0:
+        time_constant, damping_ratio = solref
+        k, b = 1.0 / (widest * time_constant * damping_ratio) ** 2, 2.0 / (widest * time_constant)
+    else:
+        k, b = -solref[0] / widest**2, -solref[1] / widest
+    softness = equipment.Softness(solref, solimp)
+    return {"limit_stiffness": mass * k, "limit_damping": mass * b, "limit_softness": softness}
 
 
 def _path(builder: ModelBuilder, place: Layout, t: int, name: str, notes: Notes):
@@ -379,13 +398,22 @@ def _report(made: equipment.Equipment, notes: Notes) -> None:
         message = f"{count} exact here, MuJoCo holds them softly: {listed([c.name for c in exact])}"
         notes.info(("equality", exact[0].name), message)
     acting = [c for c in made.equalities if c.active and c not in held]
-    acting += [tendon for tendon in made.tendons if tendon.forces]
+    acting += [tendon for tendon in made.tendons if tendon.not_computed]
     for kind, (element, one, several) in _KINDS.items():
         pieces = [piece for piece in acting if isinstance(piece, kind)]
         names = [piece.joint if isinstance(piece, equipment.RotationLimit) else piece.name for piece in pieces]
         if names:
             count = f"1 {one} is" if len(names) == 1 else f"{len(names)} {several} are"
             notes.warning((element, names[0]), f"{count} not computed, {_REFUSED}: {listed(names)}", _CODE)
+    for what, law in (
+        ("dry friction", "Coulomb's law, rounded off near rest"),
+        ("limit", "springs with dampers beyond the limits"),
+    ):
+        names = [tendon.name for tendon in made.tendons if what in tendon.forces and not tendon.not_computed]
+        if names:
+            count = "1 tendon has" if len(names) == 1 else f"{len(names)} tendons have"
+            message = f"{count} {what}: here {law}; in MuJoCo soft constraints: {listed(names)}"
+            notes.info(("tendon", names[0]), message)
     _report_actuators(made, notes)
 
 

@@ -184,6 +184,11 @@ class EquipmentWriter:
                 data[name] = number_text(x)
         data["springlength"] = numbers_text(tendon.rest_length)
         data |= range_attributes("", (tendon.lower, tendon.upper))
+        if tendon.limit_softness is not None:
+            data["solreflimit"] = numbers_text(tendon.limit_softness.solref)
+            data["solimplimit"] = numbers_text(tendon.limit_softness.solimp)
+        elif tendon.is_limited and tendon.limit_stiffness:
+            self.features.add("stop stiffness", str(tendon))
         data |= range_attributes("actuatorfrc", tendon.actuator_force_range)
         element = add(section, "fixed" if terms else "spatial", **data)
         for part in tendon.path:

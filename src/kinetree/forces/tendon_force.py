@@ -1,0 +1,152 @@
+"""Springs, dampers, friction and soft limits along the path of a tendon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.arguments import a_name, number, refuse
+from kinetree.forces.contract import ForceElement, present
+from kinetree.forces.dry_friction import FRICTION_VELOCITY
+from kinetree.forces.fields import set_numbers
+from kinetree.spatial.scalar import absolute, maximum, where
+from kinetree.tendons import ViaPoint, path_length
+from kinetree.tendons.path import Path, is_fixed, path_of
+
+
+@dataclass(frozen=True)
+class TendonForce(ForceElement):
+    """Forces along a path: a spring with a slack range, a damper, dry friction, soft limits of the length.
+
+    Parameters
+    ----------
+    name : str
+    path : sequence of ViaPoint, WrapShape and Pulley, or of JointTerm
+        Of the length L. For joint terms all lengths are sums of joint positions [rad or m].
+    stiffness : float
+        k [N/m].
+    rest_length : float or sequence of 2 floats
+        L0, or the range (lower, upper) in which the spring is slack [m]; of a rope ``(0, L0)``.
+    damping : float
+        d [N s/m].
+    dry_friction : float
+        c [N]: ``c v / max(|v|, v_s)`` at the rate v of the length, v_s = 1e-3 m/s.
+    lower, upper : float, optional
+        Limits of the length [m].
+    limit_stiffness, limit_damping : float
+        Of the spring and damper that act beyond a limit [N/m, N s/m].
+
+    Raises
+    ------
+    ModelError
+        The path is none, collapses, or has a shape that is not between two points.
+    ArgumentError
+        A number is not finite, or one of those that cannot be negative is; limits or rest lengths in wrong order.
+
+    Notes
+    -----
+    The tension, positive where it shortens the path, is ``k e + d dL/dt + friction``, e the distance from the slack
+    range. Source: MuJoCo, XML reference, ``tendon/spatial``; friction and limits are soft constraints there.
+
+    Examples
+    --------
+    A cord of 0.9 m over the tip of a double pendulum is slack while the ends are nearer:
+
+    >>> import kinetree as kt
+    >>> via, model = kt.tendons.ViaPoint, kt.models.double_pendulum()
+    >>> cord = TendonForce("cord", (via("world"), via("lower", at=(0.0, 0.0, -0.5))), 100.0, (0.0, 0.9))
+    >>> model = model.with_forces(cord)
+    >>> [float(kt.dynamics.elastic_energy(model, [0.3, elbow]).round(9)) for elbow in (0.0, 2.9)]
+    [18.0, 0.0]
+    """
+
+    name: str
+    path: Path
+    stiffness: float = 0.0
+    rest_length: tuple = 0.0
+    damping: float = 0.0
+    dry_friction: float = 0.0
+    lower: float | None = None
+    upper: float | None = None
+    limit_stiffness: float = 0.0
+    limit_damping: float = 0.0
+
+    joint_fields, frame_fields = (), ()
+    passive = True
+
+    def __post_init__(self) -> None:
+        a_name("TendonForce: name", self.name)
+        label = f"TendonForce {self.name!r}"
+        object.__setattr__(self, "path", path_of(f"{label}: path", self.path))
+        set_numbers(self, "stiffness", "damping", "dry_friction", "limit_stiffness", "limit_damping", least=0.0)
+        object.__setattr__(self, "rest_length", self._rest_lengths(f"{label}: rest_length"))
+        for what in ("lower", "upper"):
+            if getattr(self, what) is not None:
+                set_numbers(self, what)
+        if None not in (self.lower, self.upper) and self.lower > self.upper:
+            refuse(f"{label}: lower", self.lower, f"at most upper, {self.upper}; were they exchanged?")
+
+    def _rest_lengths(self, label: str) -> tuple[float, ...]:
+        """One number, or two that differ."""
+        given = self.rest_length if isinstance(self.rest_length, Sequence) else (self.rest_length,)
+        if len(given) not in (1, 2):
+            refuse(label, self.rest_length, "a length, or a range (lower, upper) [m]")
+        least = -math.inf if is_fixed(self.path) else 0.0
+        found = [number(label, x, "a length that is not negative [m]", least=least) for x in given]
+        if found[0] > found[-1]:
+            refuse(label, self.rest_length, "a range (lower, upper) [m]; were they exchanged?")
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def acts(self) -> bool:
+        """Whether there is a force at some length and rate."""
+        limited = (present(self.limit_stiffness) or present(self.limit_damping)) and self._has_limit
+        return limited or any(map(present, (self.stiffness, self.damping, self.dry_friction)))
+
+    @property
+    def _has_limit(self) -> bool:
+        return self.lower is not None or self.upper is not None
+
+    @property
+    def kinked(self) -> bool:
+        slack = len(self.rest_length) == 2 and present(self.stiffness)
+        return slack or present(self.dry_friction) or self._has_limit
+
+    def length(self, kin):
+        return path_length(self.path, kin)
+
+    def stored(self, length):
+        e, beyond = _excess(length, self.rest_length[0], self.rest_length[-1])[0], self._beyond(length)[0]
+        return 0.5 * self.stiffness * e * e + 0.5 * self.limit_stiffness * beyond * beyond
+
+    def tension(self, length, rate):
+        friction = self.dry_friction * rate / maximum(absolute(rate), FRICTION_VELOCITY)
+        at_limit = self.limit_damping * self._beyond(length)[1]
+        return (self.damping + at_limit) * rate + friction
+
+    def _beyond(self, length):
+        return _excess(length, self.lower, self.upper)
+
+    @classmethod
+    def example(cls, model, rng) -> TendonForce:
+        """All forces along a path from a point of the world to one of a body."""
+        world, *others = model.frames
+        end = others[int(rng.choice([k for k, frame in enumerate(others) if frame.body]))]
+        path = tuple(ViaPoint(name, tuple(rng.normal(size=3))) for name in (world.name, end.name))
+        k, d, c, k_limit, d_limit = rng.uniform(0.5, 2.0, 5).tolist()
+        return cls(cls.kind, path, k, (0.3, 0.6), d, c, 0.5, 1.5, k_limit, d_limit)
+
+
+def _excess(length, lower, upper) -> tuple:
+    """The signed distance from a range, and whether the length is at its border or beyond; None for no limit."""
+    if lower is upper and lower is not None:
+        return length - lower, 1.0
+    excess, outside = 0.0, 0.0
+    if lower is not None:
+        below = length <= lower
+        excess, outside = where(below, length - lower, excess), where(below, 1.0, outside)
+    if upper is not None:
+        above = length >= upper
+        excess, outside = where(above, length - upper, excess), where(above, 1.0, outside)
+    return excess, outside
