@@ -23,10 +23,8 @@ from kinetree.arguments import names
 from kinetree.constraints.loop_joint import LoopJoint, Softness
 from kinetree.errors import ModelError, ShapeError, unknown_name
 from kinetree.model.parts import freeze, two_named
-from kinetree.tendons.path import Path, is_fixed, path_of
+from kinetree.model.tendon import EVERYWHERE, INFINITE, Tendon
 
-INFINITE = float("inf")
-EVERYWHERE = (-INFINITE, INFINITE)
 TRANSMISSIONS = ("joint", "joint_in_parent", "tendon", "site", "slider_crank", "body")
 
 # Laws without force at zero input: a gain is multiplied by the input, an activation of zero stays there. Any other law,
@@ -337,83 +335,6 @@ class RotationLimit:
 
     def __str__(self) -> str:
         return f"rotation limit of joint {self.joint!r} at {self.angle:g} rad"
-
-
-@dataclass(frozen=True, slots=True)
-class Tendon:
-    """A length that depends on the position, with forces along it.
-
-    Parameters
-    ----------
-    name : str
-    path : tuple of JointTerm, or of ViaPoint, WrapShape and Pulley
-        A fixed tendon is a sum of joint positions, a spatial one the shortest path over points and shapes.
-    stiffness, damping, dry_friction, armature : float
-        Along the length [N/m, N s/m, N, kg].
-    rest_length : tuple of 2 floats
-        The spring is slack between the two [m].
-    lower, upper : float
-        Limits of the length [m].
-    limit_stiffness, limit_damping : float
-        Of the spring and damper beyond the limits [N/m, N s/m].
-    limit_softness : Softness, optional
-        The file's, which is relative to the inertia along the tendon.
-    actuator_force_range : tuple of 2 floats
-        Limits of the sum of the actuators' forces on it [N].
-    """
-
-    name: str
-    path: Path
-    stiffness: float = 0.0
-    damping: float = 0.0
-    dry_friction: float = 0.0
-    armature: float = 0.0
-    rest_length: tuple[float, float] = (0.0, 0.0)
-    lower: float = -INFINITE
-    upper: float = INFINITE
-    actuator_force_range: tuple[float, float] = EVERYWHERE
-    limit_stiffness: float = 0.0
-    limit_damping: float = 0.0
-    limit_softness: Softness | None = None
-
-    refers = MappingProxyType({})
-
-    def __post_init__(self) -> None:
-        freeze(self)
-        if self.path:
-            object.__setattr__(self, "path", path_of(f"tendon {self.name!r}: path", self.path))
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the length is a sum of joint positions."""
-        return is_fixed(self.path)
-
-    @property
-    def forces(self) -> tuple[str, ...]:
-        """Forces along it without an actuator: "stiffness", "damping", "dry friction", "armature", "limit"."""
-        there = {
-            "stiffness": self.stiffness,
-            "damping": self.damping,
-            "dry friction": self.dry_friction,
-            "armature": self.armature,
-            "limit": self.is_limited,
-        }
-        return tuple(what for what, value in there.items() if value)
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether the length has a limit."""
-        return bool(np.isfinite(self.lower) or np.isfinite(self.upper))
-
-    @property
-    def not_computed(self) -> str:
-        """The reason why its forces are not computed: "armature", "hard limits"; empty if they are."""
-        if self.armature:
-            return "armature"
-        return "hard limits" if self.is_limited and not (self.limit_stiffness or self.limit_damping) else ""
-
-    def __str__(self) -> str:
-        return f"tendon {self.name!r}" + (f" ({', '.join(self.forces)})" if self.forces else "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
