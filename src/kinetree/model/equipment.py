@@ -23,7 +23,7 @@ from kinetree.arguments import names
 from kinetree.constraints.loop_joint import LoopJoint, Softness
 from kinetree.errors import ModelError, ShapeError, unknown_name
 from kinetree.model.parts import freeze, two_named
-from kinetree.model.tendon import EVERYWHERE, INFINITE, Tendon
+from kinetree.model.tendon import EVERYWHERE, Tendon
 
 TRANSMISSIONS = ("joint", "joint_in_parent", "tendon", "site", "slider_crank", "body")
 
@@ -431,10 +431,7 @@ class Equipment:
             if kind not in FORCEFUL:
                 raise unknown_name("kind", kind, FORCEFUL, "without_unsupported")
         left = {"loops": (), "equalities": ()}
-        left["tendons"] = tuple(
-            replace(t, stiffness=0.0, damping=0.0, dry_friction=0.0, armature=0.0, lower=-INFINITE, upper=INFINITE)
-            for t in self.tendons
-        )
+        left["tendons"] = tuple(tendon.without_forces() for tendon in self.tendons)
         left["actuators"] = tuple(actuator for actuator in self.actuators if not actuator.forces)
         return replace(self, **{kind: left[kind] for kind in kinds or FORCEFUL})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -80,6 +80,11 @@ class Tendon:
     def is_limited(self) -> bool:
         """Whether the length has a limit."""
         return bool(np.isfinite(self.lower) or np.isfinite(self.upper))
+
+    def without_forces(self) -> Tendon:
+        """Its length alone."""
+        none = dict(stiffness=0.0, damping=0.0, dry_friction=0.0, armature=0.0, lower=-INFINITE, upper=INFINITE)
+        return replace(self, **none)
 
     @property
     def not_computed(self) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
 from kinetree.forces.tendon_force import TendonForce
-from kinetree.model.equipment import INFINITE, Equipment, Tendon
+from kinetree.model.equipment import Equipment
+from kinetree.model.tendon import INFINITE, Tendon
 
 PREFIX = "tendon "
+SHARED = tuple(sorted({f.name for f in fields(Tendon)} & {f.name for f in fields(TendonForce)} - {"name", "path"}))
 
 
 def tendon_forces(equipment: Equipment) -> tuple[TendonForce, ...]:
@@ -19,13 +21,9 @@ def tendon_forces(equipment: Equipment) -> tuple[TendonForce, ...]:
 
 
 def _element(tendon: Tendon) -> TendonForce:
-    computed = not tendon.not_computed
-    lower, upper = (x if computed and np.isfinite(x) else None for x in (tendon.lower, tendon.upper))
-    laws = ("stiffness", "damping", "dry_friction", "limit_stiffness", "limit_damping")
-    given = {what: getattr(tendon, what) for what in laws if computed}
-    return TendonForce(
-        PREFIX + tendon.name, tendon.path, rest_length=tendon.rest_length, lower=lower, upper=upper, **given
-    )
+    given = {what: getattr(tendon, what) for what in SHARED} if not tendon.not_computed else {}
+    limits = {what: None for what in ("lower", "upper") if what in given and not np.isfinite(given[what])}
+    return TendonForce(PREFIX + tendon.name, tendon.path, **given | limits)
 
 
 def with_tendon_forces(equipment: Equipment, elements: Sequence[TendonForce]) -> Equipment:
@@ -39,9 +37,8 @@ def _with(tendon: Tendon, element: TendonForce | None) -> Tendon:
         return tendon
     if tendon.not_computed:
         return replace(tendon, path=element.path)
-    lower = -INFINITE if element.lower is None else element.lower
-    upper = INFINITE if element.upper is None else element.upper
+    given = {what: getattr(element, what) for what in SHARED}
+    limits = {"lower": -INFINITE, "upper": INFINITE}
+    limits = {what: x for what, x in limits.items() if given[what] is None}
     rest_length = element.rest_length[0], element.rest_length[-1]
-    laws = ("stiffness", "damping", "dry_friction", "limit_stiffness", "limit_damping")
-    numbers = {what: getattr(element, what) for what in laws}
-    return replace(tendon, path=element.path, rest_length=rest_length, lower=lower, upper=upper, **numbers)
+    return replace(tendon, path=element.path, **given | limits | {"rest_length": rest_length})
