@@ -20,6 +20,7 @@ CORRECTIONS = {  # evaluations a step without a tableau, in rollouts; with deriv
     "linearly_implicit": 1,
     "rk4": 4,
     "implicit_midpoint": 4,
+    "bdf1": 4,
     "variational": 8,
 }
 MUJOCO = {"Euler": 1, "RK4": 4, "implicit": 1, "implicitfast": 1}  # evaluations a step

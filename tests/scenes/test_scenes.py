@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import kinetree as kt
 from kinetree.cli import app
+from kinetree.scenes.accelerations import ACCELERATIONS
 from kinetree.scenes.linkages import four_bar
 from kinetree.scenes.runs import SCENES, formulations, run
 from kinetree.scenes.trees import of_mesh_bodies
@@ -57,6 +58,26 @@ def test_fixed_steps_approach_the_exact_end(name):
         found = kt.simulate(scene.model, q0, v0, duration=scene.duration, dt=dt, integrator=name)
         errors.append(np.abs(scene.in_source_order(found.q[-1]) - exact).max())
     assert errors[1] < errors[0] / 3.0
+
+
+@pytest.mark.parametrize("key", ordinary(EXACT))
+def test_accelerations_in_maximal_coordinates(key):
+    """The equation of motion of all bodies, with all joints as constraints, at states of the adaptive run: to 1e-8."""
+    found, model = run(key), SCENES[key].model
+    accelerations = ACCELERATIONS["maximal"](model)
+    for n in np.linspace(0, len(found.time) - 1, 4).astype(int):
+        tau = SCENES[key].tau(found.time[n])
+        a = accelerations(found.q[n], found.v[n], tau)
+        expected = kt.forward_dynamics(model, found.q[n], found.v[n], tau)
+        assert a == pytest.approx(expected, abs=1e-8 * np.abs(expected).max() + 1e-9 * np.abs(found.v[n]).max() ** 2)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("key", ["-1", "1", "5", "10", "15", "34"])
+def test_runs_in_maximal_coordinates(key):
+    """The motion of the adaptive run in joint coordinates."""
+    found, exact = run(key, "maximal"), run(key)
+    assert found.q[-1] == pytest.approx(exact.q[-1], abs=1e-6)
 
 
 def test_values_with_the_errors_of_the_source():

@@ -9,6 +9,7 @@ import numpy as np
 from kinetree.arguments import a_word, checked, choice
 from kinetree.integrators.methods import FIXED_STEP, Adaptive
 from kinetree.scenes import differentiable, linkages, trees
+from kinetree.scenes.accelerations import ACCELERATIONS, states
 from kinetree.scenes.charts import ChartedBDF2
 from kinetree.scenes.expected import EXACT, IMPLICIT, VELOCITY_EULER
 from kinetree.scenes.scene import Expected, Scene
@@ -107,6 +108,7 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
     formulation : str
         "velocity_euler": the linearly implicit Euler of REDMAX. "adaptive": the embedded pair 8(5,3) with tolerances of
         1e-11. "bdf1", "bdf2", "rk4", ...: fixed steps by the integrators of `kinetree.simulate`, of the scene's length.
+        "maximal": accelerations in maximal coordinates, integrated by SciPy's DOP853 with tolerances of 1e-9 (seconds).
 
     Returns
     -------
@@ -124,7 +126,7 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
     -3697.454569
     """
     scene = SCENES[choice("scene", key, SCENES, "the scenes of REDMAX")]
-    simulated = (*FIXED_STEP, "adaptive") if scene.has_exact_motion else ()
+    simulated = (*FIXED_STEP, "adaptive", *ACCELERATIONS) if scene.has_exact_motion else ()
     known = dict.fromkeys((*formulations(scene), *simulated))
     choice("formulation", formulation, known, f"those of scene {key!r}")
     if formulation == "velocity_euler":
@@ -132,10 +134,12 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
     elif formulation == "bdf2" and scene.charts:
         time = scene.dt * np.arange(round(scene.duration / scene.dt) + 1)
         q, v = ChartedBDF2(scene.build, len(scene.tree.joint_names)).states(*scene.start, scene.dt, len(time) - 1)
+    elif formulation in ACCELERATIONS:
+        time, q, v = states(scene, formulation)
     else:
         time, q, v = _simulated(scene, formulation)
     T, V = scene.energies(q, v)
-    expected = scene.expected.get("exact" if formulation == "adaptive" else formulation)
+    expected = scene.expected.get("exact" if formulation in ("adaptive", *ACCELERATIONS) else formulation)
     return SceneRun(scene, formulation, time, q, v, T, V - V[0], expected)
 
 
