@@ -27,6 +27,7 @@ SUITE = {
     "loop_steps": "steps of mechanisms with loops against MuJoCo's and Exudyn's",
     "implicit_steps": "implicit steps with springs and muscles, conjugate gradients on stiff chains",
     "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
+    "actuators": "robots under their own motors, servos and muscles against MuJoCo",
     "big_models": "chains of thousands of bodies",
     "gpu": "kernels on a CUDA device, where there is one",
 }

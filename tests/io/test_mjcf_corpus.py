@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import UnsupportedError
+from kinetree.errors import ModelError, UnsupportedError
 from kinetree.io.mjcf.read import load_mjcf
+from tests.forces.test_actuators import assert_same
 
 mujoco = pytest.importorskip("mujoco")
 oracle = pytest.importorskip("tests.io.mjcf_oracle")
@@ -89,3 +90,41 @@ def test_reports_of_real_files_are_short():
     model = load_mjcf(installed("dm_control", "suite/dog.xml"))
     assert 10 <= len(model.report) <= 30
     assert not any("not known" in entry.message for entry in model.report)
+
+
+PACKAGES = ("dm_control", "gymnasium", "mujoco-mjx", "mujoco-warp", "gymnasium-robotics", "robosuite")
+SINGULAR = ("general_dyntype.xml",)  # mass matrices
+OFF = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("package", PACKAGES)
+def test_actuators_of_all_files_of_a_package_are_mujocos(package):
+    """Lengths, forces, rates of activations, joint forces and accelerations under random controls, without constraints.
+
+    Fluids and gravity compensation, and what a model does not have, are left out on both sides.
+    """
+    try:
+        files = [Path(f.locate()) for f in metadata.files(package) or () if str(f).endswith(".xml")]
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"no package {package}")
+    compared = 0
+    for path in files:
+        if b"<actuator" not in path.read_bytes() or path.name in SINGULAR:
+            continue
+        try:
+            mj = mujoco.MjModel.from_xml_path(str(path))
+        except ValueError:  # a part of a file, or an error in it
+            continue
+        try:
+            model = load_mjcf(path, unsupported="drop", inertia="accept")
+        except ModelError:  # joints that move no mass
+            continue
+        if model.nv > 70 or model.nv != mj.nv or not model.n_actuators:
+            continue
+        mj.opt.disableflags |= int(OFF)
+        mj.opt.density = mj.opt.viscosity = 0.0
+        mj.body_gravcomp[:] = 0.0
+        assert_same(model.without_limits().replace(dry_friction=0.0, constraints=()), mj, states=2)
+        compared += 1
+    assert compared
