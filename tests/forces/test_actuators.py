@@ -73,7 +73,8 @@ def theirs(model, mj, q, v, x, u):
 
 def numbered(mj, name):
     """The number of an actuator, by its name or by the one that the reader gives those without."""
-    return int(name.rpartition("_")[2]) if name.startswith("actuator_") else mj.actuator(name).id
+    number = mujoco.mj_name2id(mj, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
+    return number if number >= 0 else int(name.rpartition("_")[2])
 
 
 def ours(model, q, v, x, u):
