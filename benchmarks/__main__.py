@@ -26,6 +26,7 @@ SUITE = {
     "loops": "mechanisms with loops against Pinocchio and MuJoCo, and up to 128 loops in a row",
     "loop_steps": "steps of mechanisms with loops against MuJoCo's and Exudyn's",
     "implicit_steps": "implicit steps with springs and muscles, conjugate gradients on stiff chains",
+    "deformables": "elements and steps of elastic solids, and forces of MuJoCo's flexes",
     "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
     "actuators": "robots under their own motors, servos and muscles against MuJoCo",
     "big_models": "chains of thousands of bodies",

@@ -69,7 +69,8 @@ def table(folder: pathlib.Path) -> dict:
             scene.simulate,
             dict(
                 q0=[0.1], v0=[0.2], nodes=rope.nodes, velocities=rope.nodes,
-                duration=0.01, dt=0.01, integrator="bdf1", tau=None, controller=None, record_every=1, progress=False
+                duration=0.01, dt=0.01, integrator="bdf1", controller=None, inputs=None, record=kt.Record(),
+                progress=False,
             ),
         ),
         "deformables.Coupled.state": (scene.state, state),

@@ -132,9 +132,11 @@ FAULTS = {
     ),
     "duration": (lambda: D.Coupled(None, rope()).simulate(0.1, 0.03), ArgumentError, "multiple of dt = 0.03 s"),
     "both forces": (
-        lambda: D.Coupled(kt.models.pendulum(), rope()).simulate(0.1, 0.1, tau=[0], controller=lambda t, q, v: [0]),
+        lambda: D.Coupled(kt.models.pendulum(), rope()).simulate(
+            0.1, 0.1, inputs=kt.Inputs([0]), controller=lambda t, q, v: [0]
+        ),
         SimulationError,
-        "tau and controller are both given",
+        "both controller and inputs.tau are given",
     ),
     "no springs": (
         lambda: D.Coupled(None, D.beam((1, 1, 1), (1, 1, 1), D.Material(1e6))).point_mass_model(),

@@ -52,6 +52,16 @@ def object_run(**options):
     return np.concatenate((done.trajectory().time, done.trajectory().q.ravel(), done.trajectory().tau.ravel()))
 
 
+def rope():
+    """A rope that hangs from the world."""
+    return kt.deformables.strand((0, 0, 0), (0, 0, -1), 2, mass=0.1, axial_stiffness=10.0, fixed=[0])
+
+
+def hung(**options):
+    """Positions of the rope's nodes."""
+    return kt.deformables.Coupled(None, rope(), **options).simulate(0.02, 0.01).x
+
+
 def report(*arrays, **options):
     """The errors that `kinetree.accuracy` finds."""
     found = kt.accuracy(kt.models.cart_pole(), *arrays, **options)
@@ -96,6 +106,8 @@ CASES = [
          lambda: kt.Record(every=2, period=0.002), "every and period"),
     *of_simulate("kt.simulate", run),
     *of_simulate("kt.Simulation", object_run),
+    Case("kt.deformables.Coupled", "gravity", lambda: (hung(), hung(gravity=(0.0, 0.0, -1.0))),
+         lambda: kt.deformables.Coupled(kt.models.pendulum(), rope(), gravity=(0, 0, 0)), "gravity is that of"),
     Case("kt.accuracy", "states", lambda: (report(states=2), report(states=3)),
          lambda: report([0.0, 0.5], states=3), "q determines .* leave states out"),
     Case("kt.accuracy", "seed", lambda: (report(states=2, seed=1), report(states=2, seed=2)),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kinetree.deformables.rigid import TERMS
+from kinetree.deformables.rigid import TERMS, Load
 from kinetree.deformables.steps import null_space
 from kinetree.deformables.system import CoupledSystem, State
 from kinetree.errors import SimulationError
@@ -16,7 +16,7 @@ METHODS = {"dop853": "DOP853", "dp54": "RK45", "bs32": "RK23"}
 """Methods of `Adaptive` that SciPy has under another name."""
 
 
-def accelerations(scene: CoupledSystem, state: State, tau) -> tuple[np.ndarray, np.ndarray]:
+def accelerations(scene: CoupledSystem, state: State, load: Load) -> tuple[np.ndarray, np.ndarray]:
     """Accelerations of joints (nv,) and free nodes (nf, 3) under the forces of a state with attached nodes in place."""
     nodes, rigid = scene.elements, scene.rigid
     f = nodes.forces(state.x, state.u) + nodes.weight
@@ -28,7 +28,7 @@ def accelerations(scene: CoupledSystem, state: State, tau) -> tuple[np.ndarray, 
     J = scene.points.jacobian(frames.R, frames.J).reshape(-1, len(state.v))
     mass = nodes.masses[nodes.attached, None]
     f = f[nodes.attached] - mass * scene.bias(state, frames)
-    M, force, _, _ = rigid.function(TERMS)(state.q, state.v, tau)
+    M, force, _, _ = rigid.terms(TERMS, (state.q, state.v), load)
     M = M + J.T @ (np.repeat(mass, 3, axis=0) * J)
     held = rigid.rows(state.q, state.v)
 
@@ -38,7 +38,7 @@ def accelerations(scene: CoupledSystem, state: State, tau) -> tuple[np.ndarray, 
 
 
 def solve_adaptive(
-    scene: CoupledSystem, start: State, times, force: Callable, options: Adaptive, tick: Callable
+    scene: CoupledSystem, start: State, times, load_at: Callable, options: Adaptive, tick: Callable
 ) -> Iterator[tuple[float, State]]:
     """States at the times, by a method of `scipy.integrate.solve_ivp` over (q, v, x, u) of joints and free nodes."""
     from scipy.integrate import solve_ivp
@@ -58,7 +58,7 @@ def solve_adaptive(
     def rate(t, y):
         tick(t)
         state = unpacked(y)
-        dv, du = accelerations(scene, state, force(t, state.q, state.v))
+        dv, du = accelerations(scene, state, load_at(t, state))
         q_dot = scene.rigid.function("q_dot")(state.q, state.v) if nv else state.q
         return np.concatenate((q_dot, dv, state.u[free].ravel(), du.ravel()))
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.arguments import a_callable, a_count, a_positive_number, a_truth_value, checked
+from kinetree.arguments import a_callable, a_positive_number, a_truth_value, an_instance, checked
 from kinetree.deformables.point_masses import point_mass_model
 from kinetree.deformables.run import CoupledRun
 from kinetree.deformables.step_loop import simulated
 from kinetree.deformables.system import CoupledSystem
+from kinetree.simulation.options import Inputs, Record
+
+EVERY_STEP = Record()
 
 
 class Coupled(CoupledSystem):
@@ -67,8 +70,8 @@ class Coupled(CoupledSystem):
     """
 
     @checked(
-        duration=a_positive_number, dt=a_positive_number, record_every=a_count, controller=a_callable,
-        progress=a_truth_value,
+        duration=a_positive_number, dt=a_positive_number, controller=a_callable, inputs=an_instance(Inputs),
+        record=an_instance(Record), progress=a_truth_value,
     )  # fmt: skip
     def simulate(
         self,
@@ -80,9 +83,9 @@ class Coupled(CoupledSystem):
         nodes=None,
         velocities=None,
         integrator="linearly_implicit",
-        tau=None,
         controller: Callable | None = None,
-        record_every: int = 1,
+        inputs: Inputs | None = None,
+        record: Record = EVERY_STEP,
         progress: bool | None = None,
     ) -> CoupledRun:
         """Simulate the deformables and the model as one system.
@@ -101,12 +104,12 @@ class Coupled(CoupledSystem):
             "linearly_implicit": Euler's method with ``M + h D + h^2 K``, stable at any stiffness, of order 1; "bdf1"
             and "bdf2": implicit Euler and BDF2 by Newton's method; "semi_implicit": explicit forces, of order 1;
             ``kt.integrators.Adaptive(...)``: explicit or implicit methods of SciPy within tolerances.
-        tau : (nv,) array_like, optional
-            Constant actuator forces [N m or N].
         controller : callable, optional
-            ``controller(t, q, v)`` gives the actuator forces at the start of each step.
-        record_every : int
-            Steps between records.
+            ``controller(t, q, v)`` gives the actuator forces of the model at the start of each step.
+        inputs : Inputs, optional
+            Actuator forces, external wrenches and inputs of force elements of the model, as for `kinetree.simulate`.
+        record : Record
+            Which steps are recorded.
         progress : bool, optional
             Whether to show a progress bar; default: of runs longer than a second, in a terminal.
 
@@ -127,7 +130,7 @@ class Coupled(CoupledSystem):
         Coriolis forces in "linearly_implicit".
         """
         start = self.state(q0, v0, nodes, velocities)
-        return simulated(self, start, duration, dt, integrator, tau, controller, record_every, progress)
+        return simulated(self, start, duration, dt, integrator, controller, inputs, record, progress)
 
     def point_mass_model(self):
         """An ordinary model of the same scene, if all elements are springs.

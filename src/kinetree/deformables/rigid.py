@@ -15,22 +15,22 @@ from kinetree.algorithms.rnea import bias_forces
 from kinetree.compiler.function import Function, compile
 from kinetree.errors import UnsupportedError
 from kinetree.integrators.implicit import force_slopes, passive_slopes, residual
-from kinetree.integrators.kernels import part
+from kinetree.integrators.kernels import FORCES, part
 from kinetree.integrators.system import System
 from kinetree.state_kinematics import Kinematics
 
 
-def _terms(model, q, v, tau):
+def _terms(model, q, v, tau, f_ext=None, u=None):
     """Mass matrix, all joint forces, and the slopes of the passive ones."""
-    passive, bias = passive_joint_forces(model, q, v), bias_forces(model, q, v)
-    K, D = passive_slopes(model, q, v)
+    passive, bias = passive_joint_forces(model, q, v, None, u), bias_forces(model, q, v, f_ext)
+    K, D = passive_slopes(model, q, v, None, None, u)
     K = [[-x for x in row] for row in K]
     return crba(model, q), [t + p - c for t, p, c in zip(tau, passive, bias, strict=True)], K, D
 
 
-def _implicit_terms(model, q, v, a, tau):
+def _implicit_terms(model, q, v, a, tau, f_ext=None, u=None):
     """``r = ID(q, v, a) - tau`` and its slopes."""
-    return residual(model, q, v, a, tau), *force_slopes(model, q, v, a)
+    return residual(model, q, v, a, tau, f_ext, None, u), *force_slopes(model, q, v, a, f_ext, None, u)
 
 
 def _rows(model, q, v):
@@ -51,12 +51,20 @@ def _rows(model, q, v):
     return G, k, rate, phi
 
 
-TERMS = part("coupled_terms", _terms, "q[nq] v[nv] tau[nv]", "M[nv,nv] f[nv] K[nv,nv] D[nv,nv]")
+TERMS = part("coupled_terms", _terms, "q[nq] v[nv] tau[nv]", "M[nv,nv] f[nv] K[nv,nv] D[nv,nv]", FORCES)
 IMPLICIT_TERMS = part(
     "coupled_implicit_terms", _implicit_terms, "q[nq] v[nv] a[nv] tau[nv]",
-    "r[nv] dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]",
+    "r[nv] dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]", FORCES,
 )  # fmt: skip
 ROWS = part("coupled_rows", _rows, "q[nq] v[nv]", "G[nc,nv] k[nc] rate[nc] phi[nc]")
+
+
+class Load(NamedTuple):
+    """Inputs of the model at an instant: actuator forces (nv,), wrenches (nb, 6) and inputs of force elements (nu,)."""
+
+    tau: np.ndarray
+    more: tuple = ()
+    has_wrenches: bool = False
 
 
 class Frames(NamedTuple):
@@ -102,12 +110,28 @@ class Rigid:
         ):
             if found:
                 raise UnsupportedError(f"model {model.name!r} {what}: coupled deformables do not compute this.")
-        self.model, self.frames, self.system = model, tuple(frames), System(model)
+        self.model, self.frames = model, tuple(frames)
+        self.system, self._wrenched = System(model), System(model, wrenches=True)
         self._still = np.zeros(model.nv)
 
-    def function(self, spec) -> Function:
-        """A compiled part of the equations."""
-        return self.system.function(spec, checks=False)
+    def function(self, spec, wrenches: bool = False) -> Function:
+        """A compiled part of the equations, with external wrenches or without."""
+        return (self._wrenched if wrenches else self.system).function(spec, checks=False)
+
+    def terms(self, spec, state: tuple, load: Load):
+        """`TERMS` or `IMPLICIT_TERMS` at a state under all inputs."""
+        return self.function(spec, load.has_wrenches)(*state, load.tau, *load.more)
+
+    def powers(self, q, v, load: Load) -> tuple[float, float]:
+        """Power of all inputs, and power that dampers and friction take [W]."""
+        passive, u = self.function("passive_joint_forces"), load.more[-1:] if self.model.nu else ()
+        held = passive(q, self._still, *u)
+        work, dissipated = float(load.tau @ v), -float((passive(q, v, *u) - held) @ v)
+        if u:
+            work += float((held - passive(q, self._still, np.zeros_like(u[0]))) @ v)
+        if load.has_wrenches:
+            work -= float(self.function("external_forces")(q, load.more[0]) @ v)
+        return work, dissipated
 
     def _fused(self, quantities: list[str]):
         key = ("coupled", *quantities)

@@ -27,7 +27,7 @@ class CoupledRun:
     kinetic, gravitational, elastic : (T,) array
         Energies of model and nodes together [J].
     work, dissipated : (T,) array
-        Work of the joint forces, and energy that dampers and friction took, by the trapezoidal rule [J].
+        Work of actuators, wrenches and inputs, and energy that dampers and friction took, by the trapezoidal rule [J].
     names : tuple of str
         Of the bodies.
     starts : (nb + 1,) array of int

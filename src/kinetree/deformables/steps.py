@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.deformables.rigid import IMPLICIT_TERMS, TERMS
+from kinetree.deformables.rigid import IMPLICIT_TERMS, TERMS, Load
 from kinetree.deformables.system import CoupledSystem, State
 from kinetree.errors import SimulationError
 from kinetree.integrators.implicit import CLOSED_END, STEP_END
@@ -97,8 +97,8 @@ class Stepper:
     def reset(self) -> None:
         """Forget earlier states."""
 
-    def step(self, state: State, tau: np.ndarray, h: float) -> State:
-        """The state after a step of h seconds under joint forces tau."""
+    def step(self, state: State, load: Load, h: float) -> State:
+        """The state after a step of h seconds under the inputs of the model."""
         raise NotImplementedError
 
     def ended(self, state: State, xi, v, x_free, u_free, part=CLOSED_END) -> State:
@@ -119,7 +119,7 @@ class EulerStep(Stepper):
 
     implicit = True
 
-    def step(self, state, tau, h):
+    def step(self, state, load, h):
         nodes = self.nodes
         f = nodes.forces(state.x, state.u) + nodes.weight
         if self.implicit:
@@ -134,7 +134,7 @@ class EulerStep(Stepper):
             frames = self.rigid.kinematics(state.q)
             J = self.scene.points.jacobian(frames.R, frames.J).reshape(-1, self.nv)
             f[nodes.attached] -= nodes.masses[nodes.attached, None] * self.scene.bias(state, frames)
-            joints, force, K, D = self.rigid.function(TERMS)(state.q, state.v, tau)
+            joints, force, K, D = self.rigid.terms(TERMS, (state.q, state.v), load)
             if self.implicit:
                 joints, force = joints + h * (D + h * K), force - h * (K @ state.v)
             held = self.rigid.rows(state.q, state.v)
@@ -159,10 +159,10 @@ class BDF1Step(Stepper):
     positive semidefinite, so that steps go down. A step is halved while an element is inverted and has no energy.
     """
 
-    def step(self, state, tau, h):
-        return self.solved(state, tau, h, c0=1.0 / h, c1=h, held=None)
+    def step(self, state, load, h):
+        return self.solved(state, load, h, c0=1.0 / h, c1=h, held=None)
 
-    def solved(self, state, tau, h, c0, c1, held) -> State:
+    def solved(self, state, load, h, c0, c1, held) -> State:
         """The end of a step with ``dw/dt = c0 (w - w0)`` and ``x = x0 + c1 w``; ``held`` are w0 and x0."""
         if held is None:
             held = State(np.zeros(self.nv), state.v, state.x, state.u)  # q is the part of xi that is given
@@ -175,7 +175,7 @@ class BDF1Step(Stepper):
         v, u, change = state.v, state.u[free], np.inf
         _, now = at(v, u)
         for _ in range(NEWTON):
-            dv, du = self._correction(now, tau, c0, c1, held)
+            dv, du = self._correction(now, load, c0, c1, held)
             size = max(_largest(dv), _largest(du))
             scale = max(_largest(v), _largest(u), _largest(v + dv), _largest(u + du), 1e-9)
             v, u, now = self._corrected(at, v, dv, u, du)
@@ -202,7 +202,7 @@ class BDF1Step(Stepper):
                 break
         return *moved, now
 
-    def _correction(self, now: State, tau, c0, c1, held):
+    def _correction(self, now: State, load, c0, c1, held):
         """Newton's step of the velocities of joints and free nodes at an iterate."""
         nodes, scene, nv = self.nodes, self.scene, self.nv
         f = nodes.forces(now.x, now.u) + nodes.weight
@@ -217,7 +217,7 @@ class BDF1Step(Stepper):
             jacobian = scene.points.jacobian(frames.R, frames.J)
             J = jacobian.reshape(-1, nv)
             acceleration[nodes.attached] = jacobian @ a + scene.bias(now, frames)
-            r, dq, dv, M = self.rigid.function(IMPLICIT_TERMS)(now.q, now.v, a, tau)
+            r, dq, dv, M = self.rigid.terms(IMPLICIT_TERMS, (now.q, now.v, a), load)
             joints = c0 * M + dv + c1 * dq
             held_rows = self.rigid.rows(now.q, now.v)
             error = np.where(held_rows.position_level, held_rows.phi / c1, held_rows.rate)
@@ -240,17 +240,17 @@ class BDF2Step(BDF1Step):
     def reset(self):
         self._before = None
 
-    def step(self, state, tau, h):
+    def step(self, state, load, h):
         before, self._before = self._before, (state, h)
         if before is None or before[1] != h:
-            return self.solved(state, tau, h, 1.0 / h, h, None)
+            return self.solved(state, load, h, 1.0 / h, h, None)
         earlier = before[0]
         xi = np.zeros(0)
         if self.nv:
             xi = self.rigid.function("difference")(earlier.q, state.q) / 3.0
         v, u = state.v + (state.v - earlier.v) / 3.0, state.u + (state.u - earlier.u) / 3.0
         x = state.x + (state.x - earlier.x) / 3.0
-        return self.solved(state, tau, h, 1.5 / h, h / 1.5, State(xi, v, x, u))
+        return self.solved(state, load, h, 1.5 / h, h / 1.5, State(xi, v, x, u))
 
 
 STEPS = {

@@ -155,7 +155,8 @@ class CoupledSystem:
         v : (nv,) array_like, optional
             [rad/s or m/s]; default: zero.
         nodes : (n, 3) array_like, optional
-            Positions of all nodes, body after body [m]; default: at rest. Those of attached nodes do not count.
+            Positions of all nodes, body after body [m]; default: at rest. Those of attached nodes do not count,
+            fixed ones stay there.
         velocities : (n, 3) array_like, optional
             [m/s]; default: zero. Those of attached and fixed nodes do not count.
 
