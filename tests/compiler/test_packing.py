@@ -22,8 +22,8 @@ NEEDS = pytest.mark.skipif(Target.host().vector_bytes < 32, reason="vectors of t
 ROW, STATES = 5, 20
 
 
-def part(x, numbers, shared, seed, size):
-    """A random formula of one part: of its inputs and numbers, and of values that all parts share."""
+def part(x, numbers, shared, seed, size, side=1.0):
+    """A random formula of one part: of its inputs and numbers, and of values that all parts share; sides mirrored."""
     rng = np.random.default_rng(seed)
     values = [*x, *numbers, *shared]
     for _ in range(size):
@@ -32,7 +32,8 @@ def part(x, numbers, shared, seed, size):
         chosen = rng.integers(9)
         values.append(
             (
-                a * b + c, a - b * c, s * b + co, scalar.where(a < b, b, c * a), scalar.tanh(a) + 0.5,
+                a * b + side * c, c - side * 0.3 * b, s * b - side * co,
+                scalar.where(a < b, b, c * a), scalar.tanh(a) + 0.5,
                 scalar.sqrt(1.0 + a * a), scalar.arctan2(b, 2.0 + abs(a)), scalar.exp(-abs(a)), a / (1.5 + b * b),
             )[chosen]
         )  # fmt: skip
@@ -50,7 +51,7 @@ def program_of(parts, seed=0, size=40, before=8, after=12):
         part(
             [graph.input(1, p * ROW + k) for k in range(ROW)],
             [graph.param(3 + p * ROW + k) for k in range(ROW)],
-            shared, seed + 2, size,
+            shared, seed + 2, size, (-1.0) ** p,
         )
         for p in range(parts)
     ]  # fmt: skip
@@ -61,7 +62,9 @@ def program_of(parts, seed=0, size=40, before=8, after=12):
             total = total + values[-1 - k] * values[-4]
         sums.append(total)
     base = part(sums, [graph.param(0)], common, seed + 3, after)[-3:]
-    last = [part(values[-3:], values[3:5], base, seed + 4, size // 2)[-2:] for values in found]
+    last = [
+        part(values[-3:], values[3:5], base, seed + 4, size // 2, (-1.0) ** p)[-2:] for p, values in enumerate(found)
+    ]
     too_large = found[0][-1] > 1e3
     program = lower(
         graph,
@@ -104,6 +107,7 @@ def test_a_packed_program_computes_the_same(parts, seed):
     program, arrays, numbers = program_of(parts, seed)
     packed = pack(program, True)
     assert isinstance(packed, Packed)
+    assert any(any(group.flips) for group in packs_of(program))
     for v, operation in enumerate(packed.code):
         assert all(a < v for a in operands(operation))
         if operation[0] not in ("part", "spread", "join"):

@@ -2,8 +2,8 @@
 
 A *pack* is a few values that are the same operation of operands which are packed alike, equal, or leaves. Packs are
 found from the leaves on: values of one shape (the same operations down to inputs and params, whichever these are) are
-candidates, and those whose operands are in one lane of the same packs belong together. Sums over all legs, and what
-the base does, remain single values.
+candidates, and those whose operands are in one lane of the same packs belong together. Parts that mirror each other
+differ in signs of terms: such lanes are multiplied by -1. Sums over all legs, and what the base does, remain single.
 
 `pack` writes a program anew with vectors among its values. Each lane computes what the single value did, so the bits
 stay. The other forms of a program, over many states or in C, have no use for packs.
@@ -25,8 +25,11 @@ from kinetree.trace.program import SIGNATURES, Program
 WIDTHS = (4, 2, 3, 6, 8, 5, 7)
 """Numbers of equal parts that are looked for."""
 
-COMMUTATIVE = frozenset(("add", "mul", "and", "or", "eq", "fma", "fms", "fnma"))
-"""Operations whose first two operands commute."""
+COMMUTATIVE = frozenset(("add", "sub", "mul", "and", "or", "eq", "fma", "fms", "fnma"))
+"""Operations whose first two operands commute, with their signs."""
+SIGNS = {"add": (1, 1), "sub": (1, -1), "fma": (1, 1, 1), "fms": (1, 1, -1), "fnma": (-1, 1, 1)}
+"""Signs of the operands of sums; that of a product stands at its first factor."""
+SUMS = {"sub": "add", "fms": "fma", "fnma": "fma"}
 WORTH = 0.85
 """A packed program must have fewer instructions than this times those of the plain one."""
 
@@ -39,12 +42,18 @@ class Pack:
     ----------
     members : tuple of int
         The values, lane by lane.
+    op : str
+        The operation.
     taken : tuple of tuple of int
         Their operands, lane by lane; those that commute are in one order.
+    flips : tuple of tuple of int
+        For each operand the lanes in which its sign is changed: sums of parts that mirror each other.
     """
 
     members: tuple[int, ...]
+    op: str
     taken: tuple[tuple[int, ...], ...]
+    flips: tuple[tuple[int, ...], ...]
 
 
 Lanes = dict[int, tuple[int, int]]
@@ -154,7 +163,7 @@ class _Finder:
         for v, operation in enumerate(code):
             op = operation[0]
             if op == "const":
-                key = operation
+                key = op, abs(operation[1])
             elif op == "input":
                 key = operation[:2]
             elif op == "param":
@@ -163,7 +172,7 @@ class _Finder:
                 found = [shape[a] for a in operation[1:]]
                 if op in COMMUTATIVE and found[0] > found[1]:
                     found[:2] = found[1], found[0]
-                key = (op, *found)
+                key = (SUMS.get(op, op), *found)
                 depth[v] = 1 + max([depth[a] for a in operation[1:]])
             shape[v] = numbers.setdefault(key, len(numbers))
         reported = {value for _, value in self.program.checks}
@@ -198,18 +207,19 @@ class _Finder:
             for v in values:
                 op, *args = code[v]
                 keys = [(*lanes.get(a, (-1, -1)), shape[a]) for a in args]
+                signs = SIGNS.get(op, ())
                 if op in COMMUTATIVE and (keys[1][0], keys[1][2]) < (keys[0][0], keys[0][2]):
                     keys[:2], args[:2] = (keys[1], keys[0]), (args[1], args[0])
+                    signs = signs[1::-1] if len(signs) == 2 else signs
                 mine = {key[1] for key in keys if key[1] >= 0}
                 if len(mine) < 2:
                     leaves = [code[a][1:] for a in args if code[a][0] in ("input", "param")]
                     group = tuple([(key[0], key[2]) for key in keys])
-                    groups[group].append((mine.pop() if mine else -1, leaves, v, args))
+                    groups[group].append((mine.pop() if mine else -1, leaves, v, args, signs))
             for members in groups.values():
                 for chosen in _by_lanes(members, width):
-                    lanes.update((v, (len(found), lane)) for lane, (*_, v, _) in enumerate(chosen))
-                    taken_here = tuple(zip(*(args for *_, args in chosen), strict=True))
-                    found.append(Pack(tuple(v for *_, v, _ in chosen), taken_here))
+                    found.append(_packed(code, chosen))
+                    lanes.update((v, (len(found) - 1, lane)) for lane, v in enumerate(found[-1].members))
         return found
 
     def worthwhile(self, packs: list[Pack]) -> list[Pack]:
@@ -238,12 +248,17 @@ class _Finder:
             inside |= any(users)
             if self.program.is_boolean(v) and any(user is None or user[1] != lane for user in users):
                 return False
-        gain = width - 1 - outside + width * inside
+        gain = width - 1 - outside + width * inside - self._flipped(pack)
         for t, kind in zip(pack.taken, kinds, strict=True):
             if kind != "vector" and self.program.is_boolean(t[0]):
                 return False
             gain += width if kind == "vector" else -width / joined[t] if kind == "join" else 0
         return gain > 0
+
+    def _flipped(self, pack: Pack) -> int:
+        """How many operands have signs changed; constants have theirs for nothing."""
+        constant = [self.code[t[0]][0] == "const" for t in pack.taken]
+        return sum(bool(flip) and not const for flip, const in zip(pack.flips, constant, strict=True))
 
     def kind(self, t: tuple[int, ...], lanes: Lanes) -> str:
         """How a pack takes an operand: "vector" of a pack, "spread" of a value, "leaf" in memory, "join" of values."""
@@ -261,7 +276,8 @@ class _Finder:
         joins = {t for pack in packs for t in pack.taken if self.kind(t, lanes) == "join"}
         parts = sum([any([u not in lanes for u in self.users[v]]) for v in lanes])
         stored = 1.5 * sum([v in self.results for v in lanes])
-        return len(self.live) - len(lanes) + len(packs) + sum(map(len, joins)) + parts + stored
+        flipped = sum(map(self._flipped, packs))
+        return len(self.live) - len(lanes) + len(packs) + sum(map(len, joins)) + parts + stored + flipped
 
 def lanes_of(packs: list[Pack]) -> Lanes:
     """Where values are packed."""
@@ -298,7 +314,7 @@ def in_order(code: Sequence[tuple], live: Sequence[int], lanes: Lanes) -> list[i
 
 
 def _by_lanes(members: list[tuple], width: int) -> list[list[tuple]]:
-    """Packs of the members (lane, leaves, value, operands) of a group."""
+    """Packs of the members (lane, leaves, value, operands, signs) of a group."""
     members.sort(key=lambda member: member[:3])
     if members[0][0] < 0:  # of leaves and shared values alone: the parts follow each other
         count, rest = divmod(len(members), width)
@@ -309,6 +325,20 @@ def _by_lanes(members: list[tuple], width: int) -> list[list[tuple]]:
     if len({len(mine) for mine in by_lane}) > 1:
         return []
     return [list(chosen) for chosen in zip(*by_lane, strict=True)]
+
+
+def _packed(code: Sequence[tuple], chosen: list[tuple]) -> Pack:
+    """The pack of some members (lane, leaves, value, operands, signs)."""
+    members = tuple(v for _, _, v, _, _ in chosen)
+    taken = [tuple(args[k] for *_, args, _ in chosen) for k in range(len(chosen[0][3]))]
+    op, first = code[members[0]][0], chosen[0][4]
+    flips = [tuple(lane for lane, member in enumerate(chosen) if member[4][k] != s) for k, s in enumerate(first)]
+    flips += [()] * (len(taken) - len(flips))
+    if first == (-1, 1):  # b - a
+        taken, flips = taken[::-1], flips[::-1]
+    if len(taken) == 3 and flips[0] and code[taken[1][0]][0] == "const":  # there the sign costs nothing
+        flips[:2] = flips[1], flips[0]
+    return Pack(members, op, tuple(taken), tuple(flips))
 
 
 class _Writer:
@@ -331,7 +361,7 @@ class _Writer:
                 self._number(node)
                 continue
             pack = self.packs[-1 - node]
-            operation = program.code[pack.members[0]][0], *map(self._vector, pack.taken)
+            operation = pack.op, *map(self._signed, pack.taken, pack.flips)
             self.made["pack", -1 - node] = self._add(operation, _padded(len(pack.members)))
             for v in pack.members:
                 if v in results:
@@ -356,6 +386,21 @@ class _Writer:
                 new = self._add((op, *map(self._number, args)) if op in SIGNATURES else (op, *args))
             self.made[v] = new
         return self.made[v]
+
+    def _signed(self, t: tuple[int, ...], flip: tuple[int, ...]) -> int:
+        """A vector of values, some with the other sign."""
+        if not flip:
+            return self._vector(t)
+        if (t, flip) not in self.made:
+            code, width = self.program.code, _padded(len(t))
+            constant = code[t[0]][0] == "const"
+            signs = [(-1.0 if lane in flip else 1.0) * (code[a][1] if constant else 1.0) for lane, a in enumerate(t)]
+            constants = [self._add(("const", x)) for x in signs + signs[-1:] * (width - len(t))]
+            new = self._add(("join", *constants), width)
+            if not constant:
+                new = self._add(("mul", self._vector(t), new), width)
+            self.made[t, flip] = new
+        return self.made[t, flip]
 
     def _vector(self, t: tuple[int, ...]) -> int:
         """A vector of values."""
