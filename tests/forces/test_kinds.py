@@ -178,6 +178,9 @@ def test_impossible_elements_are_named():
         (lambda: forces.PointForce("f", "a", (0, 0, np.nan)), f"PointForce 'f': vector is .*, {numbers}"),
         (lambda: forces.PointForce("f", "a", (0, 0, 1), axes="body"), "PointForce 'f': axes is 'body'"),
         (lambda: forces.InverseSquareForce("g", "a", "b", "1"), "InverseSquareForce 'g': strength is '1', expected"),
+        (lambda: forces.BoxDrag("w", "a", (1, -1, 1)), r"BoxDrag 'w': size is .*, expected three edges"),
+        (lambda: forces.BoxDrag("w", "a", (1, 1, 1), orientation=(1, 1, 0, 0)), "'w': orientation .* its length"),
+        (lambda: forces.BoxDrag.of_bodies(3), "BoxDrag.of_bodies: model is 3"),
         (lambda: forces.PointSpring(3, "a", "b", 1.0), "PointSpring: name is 3"),
     ):
         with pytest.raises((error, kt.errors.UnknownNameError), match=message):
@@ -185,3 +188,24 @@ def test_impossible_elements_are_named():
     model = kt.models.pendulum()
     with pytest.raises(kt.errors.UnknownNameError, match="no frame named 'hand'"):
         model.with_forces(forces.Drag("d", "hand"))
+
+
+def test_box_drag_is_mujocos_fluid():
+    """Accelerations of a swimming tree with tilted inertias, in wind: density and viscosity on all bodies."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><compiler angle="radian"/><option {} gravity="0 0 0"/><worldbody>
+      <body name="a"><freejoint name="a"/><inertial mass="1.5" pos=".1 .2 .3" fullinertia=".2 .3 .4 .02 .03 .01"/>
+        <body name="b" pos="0 0 -.8" euler=".3 .2 .1"><joint name="b" axis="1 1 0"/>
+          <inertial mass=".7" pos=".1 0 .2" fullinertia=".02 .03 .04 .002 .003 .001"/></body></body>
+      </worldbody></mujoco>"""
+    fluid = 'density="900" viscosity="0.7" wind="0.3 -0.2 0.5"'
+    mj = mujoco.MjModel.from_xml_string(text.format(fluid))
+    data, bare = mujoco.MjData(mj), kt.io.load_mjcf(text.format(""))
+    model = bare.with_forces(*kt.forces.BoxDrag.of_bodies(bare, 900.0, 0.7, (0.3, -0.2, 0.5)))
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q, v = model.random_state(rng)
+        theirs = kt.conventions.to_mujoco(model, mj, q=q, v=v, a=kt.forward_dynamics(model, q, v, np.zeros(7)))
+        data.qpos[:], data.qvel[:] = theirs["q"], theirs["v"]
+        mujoco.mj_forward(mj, data)
+        np.testing.assert_allclose(theirs["a"], data.qacc, atol=1e-10 * np.abs(data.qacc).max())

@@ -5,6 +5,7 @@ from kinetree.forces.loop_forces import LoopMotor
 from kinetree.forces.registry import (
     FORCES,
     BodyDamping,
+    BoxDrag,
     Bushing,
     CubicTorsionBar,
     Damping,
@@ -22,7 +23,7 @@ from kinetree.forces.registry import (
 )
 
 __all__ = [
-    "FORCES", "BodyDamping", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction", "ForceElement",
+    "FORCES", "BodyDamping", "BoxDrag", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction", "ForceElement",
     "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Muscle", "Parameter", "PointForce", "PointSpring",
     "SoftStop", "Spring", "TendonForce", "norm", "register",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import dataclasses
 
 from kinetree.errors import ModelError
 from kinetree.forces.body_damping import BodyDamping
+from kinetree.forces.box_drag import BoxDrag
 from kinetree.forces.bushing import Bushing
 from kinetree.forces.contract import ForceElement, JointForce
 from kinetree.forces.cubic_torsion_bar import CubicTorsionBar
@@ -68,7 +69,7 @@ def check_force(what: str, force: object) -> None:
 
 for _cls in (
     Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor, Bushing, PointForce, BodyDamping, Drag,
-    InverseSquareForce, Muscle, TendonForce,
+    BoxDrag, InverseSquareForce, Muscle, TendonForce,
 ):  # fmt: skip
     register(_cls)
 
