@@ -30,6 +30,7 @@ SUITE = {
     "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
     "actuators": "robots under their own motors, servos and muscles against MuJoCo",
     "big_models": "chains of thousands of bodies",
+    "redmax": "REDMAX, its dual, ABA and maximal coordinates on chains",
     "gpu": "kernels on a CUDA device, where there is one",
 }
 QUICK = ("throughput", "rivals", "work_precision")  # those that can check their harness without measuring

@@ -55,6 +55,7 @@ from kinetree import maximal_coordinates as maximal_coordinates
 from kinetree import model as model
 from kinetree import models as models
 from kinetree import muscles as muscles
+from kinetree import redmax as redmax
 from kinetree import regressors as regressors
 from kinetree import scenes as scenes
 from kinetree.simulation import signals as signals
@@ -134,6 +135,7 @@ __all__ = [
     "pose",
     "potential_energy",
     "q_dot",
+    "redmax",
     "regressors",
     "rnea",
     "rnea_derivatives",

@@ -105,6 +105,11 @@ PLACES = {
         "CURVES": "muscles.library", "MuscleCurves": "muscles.curve_set", "activation_rate": "muscles.activation",
         "curves": "muscles.library", "equilibrate": "analysis.equilibrate",
     },
+    "kinetree.redmax": {
+        "Constrained": "redmax.constrained", "Rows": "redmax.rows", "accelerations": "redmax.constrained",
+        "model_rows": "redmax.rows", "point_rows": "redmax.rows", "prescribed": "redmax.rows",
+        "velocities": "redmax.constrained",
+    },
     "kinetree.simulation": {
         "DifferentiableRollout": "simulation.rollout_gradient", "LimitMonitor": "simulation.limits",
         "Rollout": "simulation.rollout", "RolloutGradient": "simulation.rollout_gradient",
@@ -171,6 +176,9 @@ ALGORITHMS = {
         "frame_transforms frame_velocities jacobian_rate reparameterize tangent_rate"
     ),
     "kinetree.muscles": "muscles_energies muscles_lengths muscles_moment_arms muscles_tensions",
+    "kinetree.redmax": (
+        "redmax_equation redmax_hyper_reduced redmax_implicit_step redmax_jacobian redmax_jacobian_rate redmax_step"
+    ),
     "kinetree.regressors": (
         "generalized_momentum_regressor joint_torque_regressor kinetic_energy_regressor momentum_regressor "
         "potential_energy_regressor"
@@ -190,7 +198,7 @@ NAMESPACES = {name: name for name in (
     "centroidal closed_loops compiler constraints control conventions data deformables dynamics errors export "
     "floating_base forces geometry identify integrators io joints kinematics liegroup "
     "maximal_coordinates model models muscles "
-    "regressors simulation sparse spatial surgery tendons textbook viz"
+    "redmax regressors simulation sparse spatial surgery tendons textbook viz"
 ).split()}  # fmt: skip
 NAMESPACES |= {"scenes": "scenes", "signals": "simulation.signals"}
 """The namespaces of kinetree and their modules."""

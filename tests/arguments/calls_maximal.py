@@ -15,8 +15,23 @@ def table(folder) -> dict[str, tuple]:
     state = dict(q=q, v=v, tau=None, f_ext=None, x=None, u=None)
     rates, of = system.accelerations(q, v).accelerations, "maximal_coordinates.System"
     of_model = "maximal_coordinates.MaximalSystem"
+    arm = kt.models.double_pendulum()
     reduced = dict(q=np.array([0.1, 0.2]), v=np.array([0.3, 0.4]))
+    here = dict(model=arm, **reduced)
+    rows = dict(tau=[0.0, 0.0], rows=[kt.redmax.prescribed(arm, {"elbow": 1.0})], f_ext=None, x=None, u=None)
     return {
+        "redmax.Rows": (
+            kt.redmax.Rows,
+            dict(reduced=[[1.0, 0.0]], maximal=None, target=[1.0], bias=[0.0], inequality=False, name="rows"),
+        ),
+        "redmax.accelerations": (kt.redmax.accelerations, here | rows | dict(method="kkt")),
+        "redmax.velocities": (kt.redmax.velocities, here | rows | dict(dt=0.1, method="dual")),
+        "redmax.prescribed": (kt.redmax.prescribed, dict(model=arm, values={"elbow": 1.0})),
+        "redmax.model_rows": (kt.redmax.model_rows, here | dict(baumgarte=(1.0, 1.0))),
+        "redmax.point_rows": (
+            kt.redmax.point_rows,
+            here | dict(frame="lower", directions=[[0, 0, 1.0]], at=(0, 0, 1.0), inequality=True, target=[0.0]),
+        ),
         "maximal": (kt.maximal, dict(model=kt.models.double_pendulum())),
         "maximal_coordinates.Body": (
             Body,

@@ -51,6 +51,7 @@ MADE = {
     "control.InverseKinematics",
     "control.LinearQuadraticRegulator",
     "maximal_coordinates.Equation",
+    "redmax.Constrained",
     "maximal_coordinates.MaximalSystem",
     "maximal_coordinates.Solution",
     "maximal_coordinates.Step",

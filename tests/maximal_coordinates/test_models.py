@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,40 @@ def test_mechanisms_of_thin_rods(name):
     state = system.state(q, v)
     found = system.accelerations(*state, tau)
     alike(system.reduced_accelerations(*state, found.accelerations), kt.forward_dynamics(model, q, v, tau))
+
+
+def test_forces_in_loop_joints_and_actuators():
+    """Springs and dampers of the joint that closes a loop, and actuators of a file."""
+    model = kt.models.four_bar()
+    [loop] = model.loops
+    sprung = dataclasses.replace(loop, stiffness=3.0, damping=0.4, spring_reference=0.2)
+    model = model.replace(equipment=dataclasses.replace(model.equipment, loops=(sprung,)))
+    q, _ = model.keyframe("initial")
+    v = kt.closed_loops.project_velocity(model, q, [1.0, 0.3, 0.2])
+    plain = kt.forward_dynamics(kt.models.four_bar(), q, v, np.ones(3))
+    expected = kt.forward_dynamics(model, q, v, np.ones(3))
+    assert np.abs(expected - plain).max() > 0.01
+    system = kt.maximal(model)
+    state = system.state(q, v)
+    alike(system.reduced_accelerations(*state, system.accelerations(*state, np.ones(3)).accelerations), expected)
+
+    arm = kt.load(ACTUATED)
+    q, v, tau, u = [0.3, 0.4], [0.1, -0.2], [0.5, 0.6], [0.7, 0.8]
+    system = kt.maximal(arm)
+    state = system.state(q, v)
+    found = system.accelerations(*state, tau, u=u).accelerations
+    alike(system.reduced_accelerations(*state, found), kt.forward_dynamics(arm, q, v, tau, u=u))
+    alike(kt.redmax.accelerations(arm, q, v, tau, u=u).values, kt.forward_dynamics(arm, q, v, tau, u=u))
+
+
+ACTUATED = """
+<mujoco model="arm"><worldbody><body name="a">
+  <joint name="j1" axis="0 1 0" damping="0.2" armature="0.1"/>
+  <geom type="capsule" size=".05" fromto="0 0 0 0 0 -1"/>
+  <body name="b" pos="0 0 -1"><joint name="j2" axis="0 1 0" stiffness="2"/>
+    <geom type="capsule" size=".05" fromto="0 0 0 .5 0 -1"/></body></body></worldbody>
+<actuator><motor name="m1" joint="j1" gear="3"/><position name="p2" joint="j2" kp="5"/></actuator></mujoco>
+"""
 
 
 def test_couplings_and_constraints_of_frames():

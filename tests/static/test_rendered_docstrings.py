@@ -125,7 +125,7 @@ def test_the_source_of_a_call_is_the_listing(name):
     """``kt.rnea??`` shows the algorithm, not what checks its arrays: by ``__wrapped__``, as IPython and inspect do."""
     call = public_call(name)
     listing = inspect.unwrap(call)
-    packages = ("algorithms", "textbook", "integrators", "control")
+    packages = ("algorithms", "textbook", "integrators", "control", "redmax")
     assert listing.__module__.startswith(tuple(f"kinetree.{package}." for package in packages))
     source = inspect.getsource(call)
     assert source.startswith("@algorithm(") and re.search(rf"\ndef {name}\(\s*model", source)

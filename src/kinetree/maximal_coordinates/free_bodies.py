@@ -106,11 +106,11 @@ def freed(model: Model) -> tuple[Model, list[Inertia]]:
         if not I.m > 0.0:
             raise massless("maximal", name, I.m)
     poses = [LoopJoint(f"pose of {body}", Free(), WORLD, body) for body in model.body_names[1:]]
-    laws = [force for force in model.forces if not force.commanded]
+    laws = [force for force in model.forces if not force.commanded]  # those that actuators of the equipment are, too
     kept = [c for c in model.constraints if not c.joints]
-    bare = model.replace(armature=0.0, forces=laws) if len(laws) < len(model.forces) else model.replace(armature=0.0)
-    bare = bare.replace(constraints=tuple(kept), I=[model.I[0], *map(regular, inertias)])
-    bare = bare.replace(equipment=replace(bare.equipment, actuators=(), tendons=(), keyframes=()))
+    bare = model.replace(equipment=replace(model.equipment, actuators=(), tendons=(), keyframes=()))
+    bare = bare.replace(forces=laws, armature=0.0, I=[model.I[0], *map(regular, inertias)])
+    bare = bare.replace(constraints=tuple(kept))
     try:
         bodies = bare.with_constraints(*poses)
         return retree(bodies, keep=[loop.name for loop in poses], chords=model.joint_names), inertias
@@ -139,6 +139,7 @@ def _refuse(model: Model) -> None:
     found = [*model.unsupported, *(f"the {c}" for c in model.constraints if c.row_kind != EQUALITY)]
     found += [f"joint {name!r}, which depends on time" for name in _timed(model)]
     found += [f"the {c}, which depends on time" for c in model.constraints if c.time_dependent]
+    found += ["ranges of the forces of actuators on joints"] * bool(model._force_ranges)
     if found:
         raise UnsupportedError(
             f"maximal: model {model.name!r} has parts without a form in maximal coordinates: {'; '.join(found)}. "

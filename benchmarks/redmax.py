@@ -1,0 +1,142 @@
+"""Accelerations of chains by REDMAX, by its dual, by ABA and in maximal coordinates: time against the number of bodies.
+
+``python -m benchmarks.redmax`` proves that all agree, times them interleaved on one core, and writes
+``benchmarks/results/redmax.json``, the table and the plot of ``docs/redmax.md``.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import pathlib
+
+import numpy as np
+
+import kinetree as kt
+from benchmarks import store, timing
+from benchmarks.machine import machine, versions
+from benchmarks.verify import WrongAnswer
+
+SIZES = (5, 10, 20, 50, 100, 200)
+DENSE_MOST = 100  # n; the compiled Jacobian has n^2 entries, which take minutes to compile beyond
+TOLERANCE = 1e-9
+DOCS = pathlib.Path(__file__).parent.parent / "docs"
+BEGIN, END = "<!-- redmax:begin -->\n", "<!-- redmax:end -->"
+NAMES = {
+    "redmax": "REDMAX, J^T M J: O(n^3)",
+    "redmax_step": "REDMAX, whole step compiled",
+    "dual": "REDMAX, algorithm 10: O(n)",
+    "aba": "ABA: O(n)",
+    "maximal": "maximal, sparse: O(n)",
+    "maximal_dense": "maximal, dense: O(n^3)",
+}
+
+
+def contenders(n: int):
+    """The model, and functions of one state that give its accelerations, by name."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    model, rng = kt.models.chain_gu(n), np.random.default_rng(7)
+    q, v, tau = model.random_q(rng), rng.standard_normal(n), rng.standard_normal(n)
+    inertias = np.array([model.I[i].matrix() for i in model.outward()], float)
+    system = kt.maximal(model)
+    state = system.state(q, v)
+
+    def redmax():
+        J = kt.redmax.jacobian(model, q)[1:]
+        M = J.reshape(-1, n).T @ (inertias @ J).reshape(-1, n)
+        return cho_solve(cho_factor(M, check_finite=False), tau - kt.bias_forces(model, q, v), check_finite=False)
+
+    def dual():
+        return kt.dynamics.factorize(model, q).solve(tau - kt.bias_forces(model, q, v))
+
+    def step():
+        h = np.array(1e-3)
+        return (kt.redmax.step(model, q, v, tau, h)[1] - v) / h
+
+    def maximal(method="sparse"):
+        return system.reduced_accelerations(*state, system.accelerations(*state, tau, method=method).accelerations)
+
+    found = {"dual": dual, "aba": lambda: kt.aba(model, q, v, tau), "maximal": maximal}
+    if n <= DENSE_MOST:
+        found |= {"redmax": redmax, "maximal_dense": lambda: maximal("dense")}
+    if n <= 20:
+        found["redmax_step"] = step
+    return found
+
+
+def measure(n: int) -> dict:
+    """Seconds of one evaluation of each, proved to agree first."""
+    made = contenders(n)
+    expected = made["aba"]()
+    for name, function in made.items():
+        misfit = np.max(np.abs(function() - expected)) / np.max(np.abs(expected))
+        if misfit > TOLERANCE * (1e3 if name == "redmax_step" else 1.0):  # a difference of velocities, over 1 ms
+            raise WrongAnswer(f"{name} of {n} bodies is off by {misfit:.1e}")
+
+    def repeated(function):
+        def run(k):
+            for _ in range(k):
+                function()
+
+        return run
+
+    times = timing.interleaved({name: repeated(function) for name, function in made.items()}, repeats=7)
+    return {name: timing.summary(each) for name, each in times.items()}
+
+
+def plot(result: dict) -> None:
+    """Time against n, with slopes 1 and 3."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 9})
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(6.4, 4.0))
+    for name, label in NAMES.items():
+        rows = [(row["n"], 1e6 * row["times"][name]["median"]) for row in result["rows"] if name in row["times"]]
+        axis.loglog(*zip(*rows, strict=True), marker="o", markersize=3, label=label)
+    axis.set_xlabel("bodies")
+    axis.set_ylabel("time of one evaluation [us]")
+    axis.grid(which="both", alpha=0.25)
+    axis.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(DOCS / "redmax.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
+def table(result: dict) -> str:
+    """The medians, in microseconds."""
+    lines = ["| bodies | " + " | ".join(f"{label} [us]" for label in NAMES.values()) + " |"]
+    lines.append("| ---: " * (len(NAMES) + 1) + "|")
+    for row in result["rows"]:
+        cells = [f"{1e6 * row['times'][name]['median']:.3g}" if name in row["times"] else "" for name in NAMES]
+        lines.append(f"| {row['n']} | " + " | ".join(cells) + " |")
+    about, libraries = result["machine"], result["versions"]
+    lines.append(
+        f"\n{about['processor']}, one core, CPU time, medians of 7 interleaved repeats; Python {about['python']}, "
+        f"numpy {libraries['numpy']}; {result['date']}."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure, and write the results, the table and the plot."""
+    rows = []
+    for n in SIZES:
+        rows.append({"n": n, "times": measure(n)})
+        print(n, {name: f"{1e6 * x['median']:.3g} us" for name, x in rows[-1]["times"].items()}, flush=True)
+    store.write("redmax", {"rows": rows, "machine": machine(), "versions": versions()})
+    result = store.read("redmax")
+    page = DOCS / "redmax.md"
+    before, _, rest = page.read_text().partition(BEGIN)
+    page.write_text(before + BEGIN + table(result) + END + rest.partition(END)[2])
+    plot(result)
+
+
+if __name__ == "__main__":
+    main()

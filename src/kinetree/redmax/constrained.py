@@ -1,0 +1,245 @@
+r"""Accelerations and velocities under rows of constraints: the KKT system, the quadratic program, and the dual.
+
+Sueda                                       here
+``M_r, f_r`` (eq. 2.18)                     `redmax_equation` (method "kkt"), or never formed ("dual")
+KKT system (eq. 2.98-2.103)                 `_saddle_point`
+QP (eq. 2.105)                              its dual (eq. 2.127) in `_multipliers`
+``G M_r^-1 G^T`` (eq. 2.123)                algorithm 10 and algorithms 5, 6 for each row, O(n)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.arguments import a_model, array, checked, choice, number
+from kinetree.compiler.calls import public_call
+from kinetree.compiler.factorization import factorize
+from kinetree.errors import ConstraintError
+from kinetree.redmax.rows import stacked
+
+METHODS = ("kkt", "dual")
+MISFIT = 1e-7  # of rows that contradict each other, relative
+
+
+class Constrained(NamedTuple):
+    """A solution under rows of constraints.
+
+    Attributes
+    ----------
+    values : (nv,) array
+        Accelerations [rad/s^2 or m/s^2], or velocities [rad/s or m/s].
+    multipliers : (m,) array
+        Forces along the rows [N m or N], or impulses [N m s or N s].
+    """
+
+    values: np.ndarray
+    multipliers: np.ndarray
+
+
+@checked(model=a_model)
+def accelerations(model, q, v, tau, rows=(), *, f_ext=None, x=None, u=None, method: str = "kkt") -> Constrained:
+    r"""Accelerations of a tree under rows of constraints, and their forces.
+
+    .. math:: \min_{\ddot q}\ \tfrac12 \ddot q^T M_r \ddot q - \ddot q^T f_r \quad \text{subject to the rows}
+
+    Parameters
+    ----------
+    model : Model
+        Its own constraints are not rows by themselves: `model_rows` gives them.
+    q : (nq,) array
+        Joint positions [rad or m].
+    v : (nv,) array
+        Joint velocities [rad/s or m/s].
+    tau : (nv,) array
+        Actuator forces [N m or N].
+    rows : sequence of Rows
+    f_ext : (nb, 6) array, optional
+        External wrenches in world coordinates [N m, N].
+    x : (nx,) array, optional
+        Internal states of force elements [as the elements define them].
+    u : (nu,) array, optional
+        Inputs of force elements [as the elements define them].
+    method : {"kkt", "dual"}
+        "kkt": dense M_r, O(n^3). "dual": the multipliers from ``G M^-1 G^T``, each column by one solution in O(n).
+
+    Returns
+    -------
+    Constrained
+
+    Raises
+    ------
+    ConstraintError
+        Rows contradict each other; those that are missed are named.
+    ShapeError
+
+    Notes
+    -----
+    Source: Sueda, eq. 2.98-2.107 and 2.121-2.127. Rows that others imply share their force by least norm.
+
+    See Also
+    --------
+    velocities, model_rows, prescribed, point_rows
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm = kt.models.double_pendulum()
+    >>> state = [0.1, 0.2], [0.0, 0.0], [0.0, 0.0]
+    >>> rows = [kt.redmax.prescribed(arm, {"shoulder": 0.0})]
+    >>> both = [kt.redmax.accelerations(arm, *state, rows, method=method).values for method in ("kkt", "dual")]
+    >>> bool(np.allclose(*both))
+    True
+    """
+    given = _given(f_ext, x, u)
+    G, G_m, target, bias, inequality, names = stacked(model, rows)
+    if G_m is not None:  # of the twists of bodies: G_m (J a + Jdot v)
+        bias = bias + np.einsum("mbr,br->m", G_m, _of_bodies("rate_product", model, q, v, v))
+    return _solved(model, q, v, tau, given, (G, G_m, target - bias, inequality, names), None, method)
+
+
+@checked(model=a_model)
+def velocities(model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, method: str = "kkt") -> Constrained:
+    r"""Velocities at the end of a step under rows of constraints, and their impulses.
+
+    .. math:: M_r \dot q_r^{+} = M_r \dot q_r + h f_r + G^T \lambda
+
+    Parameters
+    ----------
+    model, rows, method
+        As for `accelerations`; the rows hold the velocities at the end of the step.
+    q : (nq,) array
+        Joint positions [rad or m].
+    v : (nv,) array
+        Joint velocities [rad/s or m/s].
+    tau : (nv,) array
+        Actuator forces [N m or N].
+    dt : float
+        Length of the step h [s].
+    f_ext : (nb, 6) array, optional
+        External wrenches in world coordinates [N m, N].
+    x : (nx,) array, optional
+        Internal states of force elements [as the elements define them].
+    u : (nu,) array, optional
+        Inputs of force elements [as the elements define them].
+
+    Returns
+    -------
+    Constrained
+        Positions follow by ``kt.integrate(model, q, dt * values)``.
+
+    Raises
+    ------
+    ConstraintError, ShapeError
+
+    Notes
+    -----
+    Source: Sueda, eq. 2.99, 2.101, 2.107.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> rows = [kt.redmax.prescribed(arm, {"shoulder": 0.5})]
+    >>> kt.redmax.velocities(arm, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0], rows, dt=0.01).values[0].round(12)
+    np.float64(0.5)
+    """
+    h = number("velocities: dt", dt, above=0.0)
+    G, G_m, target, _, inequality, names = stacked(model, rows)
+    return _solved(model, q, v, tau, _given(f_ext, x, u), (G, G_m, target, inequality, names), h, method)
+
+
+def _given(f_ext, x, u) -> dict:
+    return {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
+
+
+def _of_bodies(what: str, model, *arguments):
+    return public_call(f"body_jacobian_{what}")(model, *arguments, reference="local")
+
+
+def _solved(model, q, v, tau, given, rows, h, method) -> Constrained:
+    """The solution of ``M y = b + G^T lambda``, ``G y (>=) right``: accelerations, or velocities with a step h."""
+    choice("method", method, METHODS)
+    G, G_m, right, inequality, names = rows
+    v = array("v", v, shape=(model.nv,))
+    if G_m is not None:  # J^T G_m^T, algorithm 6
+        each = np.broadcast_to(np.asarray(q, float), (len(G), model.nq))
+        G = G + _of_bodies("transpose_product", model, each, G_m)
+    if method == "kkt":
+        M, f = public_call("redmax_equation")(model, q, v, tau, **given)
+        if not inequality.any():
+            y, lam = _saddle_point(M, f if h is None else M @ v + h * f, G, right)
+            return _checked(y, lam, G, right, inequality, names)
+
+        def solve(b):
+            return np.linalg.solve(M, b.T).T
+    else:
+        f, solve = _forces(model, q, v, tau, given), factorize(model, q).solve
+    free = solve(f) if h is None else v + h * solve(f)
+    response = solve(G)  # M^-1 G^T by rows
+    lam = _multipliers(response @ G.T, right - G @ free, inequality)
+    return _checked(free + lam @ response, lam, G, right, inequality, names)
+
+
+def _forces(model, q, v, tau, given) -> np.ndarray:
+    """f_r in O(n), without M_r."""
+    wrenches = {name: value for name, value in given.items() if name == "f_ext"}
+    elements = {name: value for name, value in given.items() if name != "f_ext"}
+    f = array("tau", tau, shape=(model.nv,)) - public_call("bias_forces")(model, q, v, **wrenches)
+    for name in ("passive_joint_forces", "actuator_joint_forces"):
+        f = f + public_call(name)(model, q, v, **elements)
+    return f
+
+
+def _saddle_point(M, b, G, right) -> tuple[np.ndarray, np.ndarray]:
+    """eq. 2.103; with redundant rows the shortest multipliers."""
+    n = len(b)
+    matrix = np.block([[M, -G.T], [G, np.zeros((len(G), len(G)))]])
+    try:
+        found = np.linalg.solve(matrix, np.concatenate([b, right]))
+        if not np.allclose(G @ found[:n], right, rtol=0.0, atol=1e-9 * (1.0 + np.abs(right).max(initial=0.0))):
+            raise np.linalg.LinAlgError
+    except np.linalg.LinAlgError:
+        found = np.linalg.lstsq(matrix, np.concatenate([b, right]), rcond=1e-12)[0]
+    return found[:n], found[n:]
+
+
+def _multipliers(A, b, inequality) -> np.ndarray:
+    """The dual (eq. 2.123, 2.127): ``min lambda^T A lambda / 2 - b^T lambda``, lambda >= 0 at inequalities.
+
+    ``A = W^T W``, so it is a least-squares problem with bounds, which SciPy's active-set method solves exactly.
+    """
+    if not inequality.any():
+        return np.linalg.lstsq(A, b, rcond=1e-13)[0]
+    from scipy.optimize import lsq_linear
+
+    scale = np.sqrt(np.maximum(np.diag(A), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(A / np.outer(scale, scale))
+    roots = np.sqrt(np.maximum(values, 0.0))
+    kept = roots > 1e-8 * roots.max(initial=0.0)
+    W = roots[kept, None] * vectors[:, kept].T
+    y = vectors[:, kept].T @ (b / scale) / roots[kept]
+    lower = np.where(inequality, 0.0, -np.inf)
+    found = lsq_linear(W, y, (lower, np.full(len(b), np.inf)), method="bvls", tol=1e-15).x
+    active = ~inequality | (found > 1e-12 * np.abs(found).max(initial=0.0))
+    lam = np.zeros(len(b))
+    lam[active] = np.linalg.lstsq(A[np.ix_(active, active)], b[active], rcond=1e-13)[0]
+    good = (lam >= lower).all() and (A[inequality] @ lam >= b[inequality] - 1e-9 * np.abs(b).max(initial=0.0)).all()
+    return lam if good else np.maximum(found / scale, lower)
+
+
+def _checked(y, lam, G, right, inequality, names) -> Constrained:
+    """The solution, unless rows are missed."""
+    misfit = G @ y - right
+    misfit[inequality] = np.minimum(misfit[inequality], 0.0)
+    size = np.abs(G).sum(axis=1) * np.abs(y).max(initial=0.0) + np.abs(right).max(initial=0.0)
+    missed = np.flatnonzero(np.abs(misfit) > MISFIT * size)
+    if len(missed):
+        shown = ", ".join(f"{names[n]} (row {n}, by {misfit[n]:.3g})" for n in missed[:4])
+        raise ConstraintError(
+            f"the rows contradict each other, the system is over-constrained: {shown} cannot hold with the others. "
+            "Leave rows out, or make their targets agree.",
+            rows=tuple(missed.tolist()),
+        )
+    return Constrained(y, lam)

@@ -1,0 +1,167 @@
+"""REDMAX on random trees: Jacobians, the reduced equation, its steps, and the agreement of all formulations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.compiler.calls import plain_call
+from kinetree.errors import UnsupportedError
+from kinetree.integrators.linearly_implicit import STEPS
+from tests.maximal_coordinates.test_models import alike, loops, of_bodies, tree
+
+EXACT = 1e-12  # relative: the same numbers by another order of additions, of some 1e3 terms
+
+
+@pytest.fixture(autouse=True)
+def interpreted_source():
+    with kt.interpreted():
+        yield
+
+
+def same(found, expected, tolerance=EXACT):
+    """Equal relative to the largest entry."""
+    scale = np.max(np.abs(expected), initial=1.0)
+    assert np.max(np.abs(np.asarray(found) - expected), initial=0.0) <= tolerance * scale
+
+
+@pytest.mark.seeds(20)
+def test_jacobians(seed):
+    """S2.01: algorithms 1 and 2 against the Jacobians of frames, differences in time, and the products of O(n)."""
+    model, q, v, *_ = tree(seed, forces=False)
+    J, J_dot = kt.redmax.jacobian(model, q), kt.redmax.jacobian_rate(model, q, v)
+    same(J, kt.kinematics.frame_jacobians(model, q, reference="local")[: model.nb])
+    h = 1e-5
+    ends = [kt.redmax.jacobian(model, kt.integrate(model, q, s * h * v)) for s in (-1, 1)]
+    same(J_dot, (ends[1] - ends[0]) / (2 * h), 1e-6)  # O(h^2) times third derivatives, and rounding / h
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal(model.nv), rng.standard_normal(J.shape[:2])
+    y[0] = 0.0
+    same(kt.kinematics.body_jacobian_product(model, q, x, reference="local"), J @ x)
+    same(kt.kinematics.body_jacobian_rate_product(model, q, v, x, reference="local"), J_dot @ x)
+    same(kt.kinematics.body_jacobian_transpose_product(model, q, y, reference="local"), np.einsum("bri,br->i", J, y))
+
+
+@pytest.mark.seeds(20)
+def test_reduced_equation(seed):
+    """S2.02: J^T M J is the composite-body matrix, J^T (f - M Jdot v) the Newton-Euler forces, to 1e-12."""
+    model, q, v, tau, f_ext = tree(seed)
+    M, f = kt.redmax.equation(model, q, v, tau, f_ext)
+    same(M, kt.crba(model, q))
+    passive = kt.dynamics.passive_joint_forces(model, q, v)
+    same(f, tau + passive - kt.bias_forces(model, q, v, f_ext))
+
+
+def test_joints_that_depend_on_time():
+    """Their velocities and accelerations are in f_r."""
+    model = kt.models.random_tree(12, seed=5, time_dependent=True, armature=False)
+    rng = np.random.default_rng(0)
+    q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    assert model.time_dependent
+    M, f = kt.redmax.equation(model, q, v, tau, t=0.3)
+    same(np.linalg.solve(M, f), kt.aba(model, q, v, tau, t=0.3), 1e-9)
+
+
+@pytest.mark.seeds(20)
+def test_all_formulations_agree(seed):
+    """REDMAX, maximal coordinates, RNEA with CRBA, and ABA, under force elements."""
+    agreement(*tree(seed))
+
+
+@pytest.mark.sweep
+@pytest.mark.seeds(300)
+def test_all_formulations_agree_on_many_trees(seed):
+    """The same on 300 trees."""
+    agreement(*tree(1000 + seed))
+
+
+def agreement(model, q, v, tau, f_ext):
+    """All accelerations to 1e-9."""
+    expected = kt.forward_dynamics(model, q, v, tau, f_ext)  # ABA
+    M, f = kt.redmax.equation(model, q, v, tau, f_ext)
+    alike(np.linalg.solve(M, f), expected)
+    alike(kt.redmax.accelerations(model, q, v, tau, f_ext=f_ext, method="dual").values, expected)
+    passive = kt.dynamics.passive_joint_forces(model, q, v)
+    alike(np.linalg.solve(kt.crba(model, q), tau + passive - kt.bias_forces(model, q, v, f_ext)), expected)
+    alike(kt.inverse_dynamics(model, q, v, expected, f_ext), tau)
+    system = kt.maximal(model)
+    found = system.accelerations(*system.state(q, v), tau, f_ext)
+    alike(found.accelerations, of_bodies(model, q, v, expected))
+
+
+@pytest.mark.seeds(20)
+def test_all_formulations_agree_with_loops(seed):
+    """The same with loops, whose rows REDMAX takes as constraints and as a second Jacobian."""
+    agreement_with_loops(seed)
+
+
+@pytest.mark.sweep
+@pytest.mark.seeds(100)
+def test_all_formulations_agree_on_many_loops(seed):
+    """The same on 100 mechanisms."""
+    agreement_with_loops(1000 + seed)
+
+
+def agreement_with_loops(seed):
+    model, q, v = loops(seed)
+    system = kt.maximal(model)
+    state = system.state(q, v)
+    q, v = system.reduced_state(*state)  # positions of composite joints are not unique; tau belongs to these
+    tau = np.random.default_rng(seed).standard_normal(model.nv)
+    expected, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    alike(system.accelerations(*state, tau).accelerations, of_bodies(model, q, v, expected))
+    rows = [kt.redmax.model_rows(model, q, v)]
+    for method in ("kkt", "dual"):
+        found = kt.redmax.accelerations(model, q, v, tau, rows, method=method)
+        alike(found.values, expected)
+        alike(found.multipliers, lam[list(model.independent_rows())])
+    M_R, f_R = kt.redmax.hyper_reduced(model, q, v, tau)
+    independent = list(model.independent_velocities())
+    alike(np.linalg.solve(M_R, f_R), expected[independent])
+
+
+@pytest.mark.seeds(10)
+def test_steps(seed):
+    """S2.03, S2.07: semi-implicit Euler is M v+ = M v + h f; linearly implicit Euler the step of the integrators."""
+    model, q, v, tau, f_ext = tree(seed)
+    h = 1e-3
+    M, f = kt.redmax.equation(model, q, v, tau, f_ext)
+    q_1, v_1 = kt.redmax.step(model, q, v, tau, h, f_ext)
+    expected = v + h * np.linalg.solve(M, f)
+    q_e, v_e = kt.kinematics.reparameterize(model, kt.integrate(model, q, h * expected), expected)
+    same(v_1, v_e, 1e-9)
+    same(q_1, q_e, 1e-9)
+    implicit = kt.redmax.implicit_step(model, q, v, tau, h, f_ext)
+    step = plain_call(STEPS["joints", "symmetric"])
+    for found, other in zip(implicit, step(model, q, v, tau, h, f_ext), strict=True):
+        same(found, other, 1e-8)
+
+
+def test_implicit_steps_are_stable():
+    """A chain with springs from 1e2 to 1e9 N m/rad at steps of 10 ms; the explicit step explodes."""
+    for stiffness in (1e2, 1e5, 1e9):
+        model = kt.models.chain_gu(5).replace(stiffness=stiffness, damping=1.0)
+        q, v, zero = np.full(5, 0.1), np.zeros(5), np.zeros(5)
+        for _ in range(50):
+            q, v = kt.redmax.implicit_step(model, q, v, zero, 0.01)
+        assert np.abs(q).max() < 1.0 and np.abs(v).max() < 100.0
+    q, v = kt.redmax.step(model, q + 0.1, v, zero, 0.01)
+    assert np.abs(v).max() > 1e3
+
+
+def test_gears_are_refused():
+    """They couple bodies that no Jacobian of bodies connects."""
+    b = kt.ModelBuilder.of(kt.models.double_pendulum())
+    b.add_rotor("motor", "elbow", 50.0, 1e-4)
+    with pytest.raises(UnsupportedError, match="redmax_equation does not compute geared rotors"):
+        kt.redmax.equation(b.build(), [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+
+
+def test_cost_of_the_products_is_linear():
+    """S2.12: J x, Jdot x and J^T y: each further body costs the same operations; J itself grows with the square."""
+    for name in ("body_jacobian_product", "body_jacobian_rate_product", "body_jacobian_transpose_product"):
+        counts = [kt.compile(kt.models.chain_gu(n), name, reference="local").operations.total for n in (8, 16, 24)]
+        assert counts[2] - counts[1] == pytest.approx(counts[1] - counts[0], rel=0.01), name
+    squares = [kt.compile(kt.models.chain_gu(n), "redmax_jacobian").operations.total for n in (6, 12)]
+    assert squares[1] > 3.0 * squares[0]
