@@ -173,14 +173,14 @@ FEATURES = {
         f"{kind} {attribute}": ({kind: f'{attribute}="{value}" {more}'}, found)
         for kind, name in (("spatial", "cord"), ("fixed", "sum"))
         for attribute, value, more, found in (
-            ("stiffness", "3", 'springlength=".1"', unsupported(f"tendon '{name}' (stiffness)")),
-            ("springlength", ".1", 'stiffness="3"', unsupported(f"tendon '{name}' (stiffness)")),
+            ("stiffness", "3", 'springlength=".1"', EQUAL),
+            ("springlength", ".1", 'stiffness="3"', EQUAL),
             ("springyield", ".1", 'stiffness="3"', refused(f"tendon '{name}' has a spring that yields")),
-            ("damping", "3", "", unsupported(f"tendon '{name}' (damping)")),
-            ("frictionloss", "1", "", unsupported(f"tendon '{name}' (dry friction)")),
+            ("damping", "3", "", EQUAL),
+            ("frictionloss", "1", "", EQUAL if kind == "fixed" else reported("dry friction: here Coulomb's law")),
             ("armature", "1", "", unsupported(f"tendon '{name}' (armature)")),
-            ("range", "8 9", "", unsupported(f"tendon '{name}' (limit)")),
-            ("margin", "9", 'range="-9 9"', unsupported(f"tendon '{name}' (limit)")),
+            ("range", "8 9", "", reported("1 tendon has limits: here springs with dampers")),
+            ("margin", "9", 'range="-9 9"', reported(f"tendon '{name}': MuJoCo's push from the margin 9")),
             ("actuatorfrcrange", "-1 2", "", EQUAL),
         )
     },
@@ -216,7 +216,7 @@ FEATURES = {
     "actuator damping: switched off": (
         flag("actuation") | {"actuator": '<motor joint="hinge" damping=".4" armature=".1"/>'}, EQUAL,
     ),
-    "actuator damping: tendon": ({"actuator": '<motor tendon="sum" damping=".4"/>'}, unsupported("(damping)")),
+    "actuator damping: tendon": ({"actuator": '<motor tendon="sum" damping=".4"/>'}, EQUAL),
     "actuator damping: higher order": (
         {"actuator": '<motor joint="hinge" damping=".4 .2"/>'}, refused("has damping of higher order"),
     ),

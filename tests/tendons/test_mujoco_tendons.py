@@ -123,7 +123,7 @@ def test_files_keep_tendons():
             expected.path, expected.rest_length, expected.limit_softness)  # fmt: skip
         for what in ("stiffness", "damping", "dry_friction", "lower", "upper", "limit_stiffness", "limit_damping"):
             assert getattr(found, what) == pytest.approx(getattr(expected, what), rel=1e-9)
-    assert "1 tendon has limit" in str(model.report) and "1 tendon has dry friction" in str(model.report)
+    assert "1 tendon has limits" in str(model.report) and "1 tendon has dry friction" in str(model.report)
 
 
 def test_a_limit_stops_the_tendon():

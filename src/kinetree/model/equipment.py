@@ -431,7 +431,7 @@ class Equipment:
             if kind not in FORCEFUL:
                 raise unknown_name("kind", kind, FORCEFUL, "without_unsupported")
         left = {"loops": (), "equalities": ()}
-        left["tendons"] = tuple(tendon.without_forces() for tendon in self.tendons)
+        left["tendons"] = tuple(t.without_forces() if t.not_computed else t for t in self.tendons)
         left["actuators"] = tuple(actuator for actuator in self.actuators if not actuator.forces)
         return replace(self, **{kind: left[kind] for kind in kinds or FORCEFUL})
 

@@ -72,6 +72,9 @@ def _tendon(
     mj = place.mj
     limited = mj.tendon_limited[t] and physics.limits
     stops = _stops(mj, t) if limited else {}
+    if limited and mj.tendon_margin[t] > 0.0:
+        message = f"tendon '{name}': MuJoCo's push from the margin {mj.tendon_margin[t]:g} before its limits, not here"
+        notes.info(("tendon", name), message)
     forced = hasattr(mj, "tendon_actfrclimited") and mj.tendon_actfrclimited[t]
     return equipment.Tendon(
         name,
@@ -405,11 +408,11 @@ def _report(made: equipment.Equipment, notes: Notes) -> None:
         if names:
             count = f"1 {one} is" if len(names) == 1 else f"{len(names)} {several} are"
             notes.warning((element, names[0]), f"{count} not computed, {_REFUSED}: {listed(names)}", _CODE)
-    for what, law in (
-        ("dry friction", "Coulomb's law, rounded off near rest"),
-        ("limit", "springs with dampers beyond the limits"),
+    for what, kind, law in (
+        ("dry friction", "dry friction", "Coulomb's law, rounded off near rest"),
+        ("limits", "limit", "springs with dampers beyond"),
     ):
-        names = [tendon.name for tendon in made.tendons if what in tendon.forces and not tendon.not_computed]
+        names = [tendon.name for tendon in made.tendons if kind in tendon.forces and not tendon.not_computed]
         if names:
             count = "1 tendon has" if len(names) == 1 else f"{len(names)} tendons have"
             message = f"{count} {what}: here {law}; in MuJoCo soft constraints: {listed(names)}"
