@@ -60,7 +60,8 @@ PLACES = {
         "assembly_tree": "algorithms.assembly_tree", "factorize": "compiler.factorization",
     },
     "kinetree.integrators": {
-        "ADAPTIVE": "integrators.methods", "Adaptive": "integrators.methods", "Baumgarte": "integrators.closure",
+        "ADAPTIVE": "integrators.methods", "Adaptive": "integrators.methods", "BDF": "integrators.bdf",
+        "Baumgarte": "integrators.closure",
         "ExplicitRungeKutta": "integrators.explicit", "FIXED_STEP": "integrators.methods",
         "GeneralizedAlpha": "integrators.generalized_alpha", "LinearlyImplicit": "integrators.linearly_implicit",
         "RungeKutta4": "integrators.rk4",

@@ -194,6 +194,7 @@ def table(folder: pathlib.Path) -> dict:
         ),
         "integrators.Baumgarte": (kt.integrators.Baumgarte, dict(T_stab=0.1)),
         "integrators.GeneralizedAlpha": (kt.integrators.GeneralizedAlpha, dict(rho=0.5)),
+        "integrators.BDF": (kt.integrators.BDF, dict(order=1, solver="direct")),
         "integrators.LinearlyImplicit": (
             kt.integrators.LinearlyImplicit,
             dict(forces="passive", slopes="gauss_newton", solver="direct"),

@@ -124,6 +124,20 @@ def test_conjugate_gradients_with_internal_states_and_inputs():
     assert runs[1].integrator == "linearly_implicit (passive, gauss_newton, conjugate_gradients)"
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_backward_differentiation_by_conjugate_gradients(order):
+    """The same equations: runs of the direct solver to 1e-9, with springs, a muscle's states, inputs and torques."""
+    model, q0 = chain(5, 1)
+    model = stiffened(model, 1e4).with_forces(ActivatedMuscle("muscle", "b3", "b2", "b3", 30.0, 0.05))
+    runs = [
+        kt.simulate(model, q0, duration=0.1, dt=1e-2, integrator=kt.integrators.BDF(order, solver),
+                    inputs=kt.Inputs(tau=lambda t: np.full(5, 0.01 * t), control=[0.5]))
+        for solver in ("direct", "conjugate_gradients")
+    ]  # fmt: skip
+    assert runs[1].q == pytest.approx(runs[0].q, abs=1e-9) and runs[1].x == pytest.approx(runs[0].x, abs=1e-9)
+    assert runs[1].v == pytest.approx(runs[0].v, abs=1e-7)
+
+
 def test_what_conjugate_gradients_refuse():
     """Rows of constraints, rollouts and matrices that are not positive definite, each by name."""
     with pytest.raises(kt.errors.UnsupportedError, match=r"four_bar.*constraints"):
@@ -140,6 +154,12 @@ def test_options_of_the_step_in_rollouts():
     model = stiffened(model, 1e4)
     found, expected = (kt.rollout(model, q0, None, None, 1e-2, steps=20, integrator=x) for x in (FAST, "semi_implicit"))
     assert np.array_equal(found.q, expected.q)
+    for order in (1, 2):
+        runs = [
+            kt.rollout(kt.models.double_pendulum(), [1.0, 0.5], None, None, 1e-2, steps=5, integrator=x).q
+            for x in (kt.integrators.BDF(order), f"bdf{order}")
+        ]
+        assert np.array_equal(*runs)
 
 
 @pytest.mark.parametrize("name", ["bdf1", "bdf2"])

@@ -9,6 +9,7 @@ from kinetree.model.parts import Frame
 
 from kinetree.integrators.methods import ADAPTIVE as ADAPTIVE
 from kinetree.integrators.methods import Adaptive as Adaptive
+from kinetree.integrators.bdf import BDF as BDF
 from kinetree.integrators.closure import Baumgarte as Baumgarte
 from kinetree.integrators.explicit import ExplicitRungeKutta as ExplicitRungeKutta
 from kinetree.integrators.methods import FIXED_STEP as FIXED_STEP
@@ -22,6 +23,7 @@ from kinetree.integrators.explicit import explicit_method as explicit_method
 __all__ = [
     "ADAPTIVE",
     "Adaptive",
+    "BDF",
     "Baumgarte",
     "ExplicitRungeKutta",
     "FIXED_STEP",

@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.spec import algorithm
 from kinetree.integrators.implicit import around_end, solved_step
-from kinetree.integrators.newton import Newton
+from kinetree.integrators.matrix_free_newton import newton_of
 
 
 class BDF1:
@@ -19,6 +19,8 @@ class BDF1:
     ----------
     system : System
         The dynamics.
+    solver : {"direct", "conjugate_gradients"}
+        Of Newton's equations, as for `kinetree.integrators.BDF`.
 
     Notes
     -----
@@ -33,8 +35,8 @@ class BDF1:
     order = 1
     internal_states = True
 
-    def __init__(self, system) -> None:
-        self._newton = Newton(system, self.name, projected=True)
+    def __init__(self, system, solver: str = "direct") -> None:
+        self._newton = newton_of(solver, system, self.name, projected=True)
         self._rest, self._end_time, self._nv = np.zeros(system.model.nw), system.end_time, system.model.nv
 
     def step(self, t, h, q, v, tau, f_ext):

@@ -12,8 +12,8 @@ from kinetree.algorithms.projection import has_loops
 from kinetree.errors import UnsupportedError
 from kinetree.integrators.implicit import UNSOLVED, solved_rates
 from kinetree.integrators.kernels import END, FORCES, axpy, finished, part
+from kinetree.integrators.matrix_free_newton import newton_of
 from kinetree.integrators.memory import Memory
-from kinetree.integrators.newton import Newton
 from kinetree.spatial.scalar import where
 
 MEMORY = "w_ahead[nw] xi_ahead[nv] part[#1]"  # v+ = v + w_ahead + part h a+, xi = xi_ahead + part h v+
@@ -82,6 +82,8 @@ class BDF2:
     ----------
     system : System
         The dynamics.
+    solver : {"direct", "conjugate_gradients"}
+        Of Newton's equations, as for `kinetree.integrators.BDF`.
 
     Notes
     -----
@@ -100,8 +102,8 @@ class BDF2:
     order = 2
     keeps_loops = internal_states = True
 
-    def __init__(self, system) -> None:
-        self._newton, self._memory = Newton(system, self.name), Memory()
+    def __init__(self, system, solver: str = "direct") -> None:
+        self._newton, self._memory = newton_of(solver, system, self.name), Memory()
         self._rest, self._end_time, self._nv = np.zeros(system.model.nw), system.end_time, system.model.nv
         self.multipliers = None  # in models with loops, those at both ends of the last step
         self.reset, self.get_state, self.set_state = self._memory.clear, self._memory.get_state, self._memory.set_state

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
@@ -41,8 +43,8 @@ FACTORS = part(
 LINEARLY_IMPLICIT_END = part("linearly_implicit_end", _end, "q[nq] v[nw] a[nv] h", END, "u[nu]")
 
 
-class MatrixFreeStep:
-    """Linearly implicit Euler with Gauss-Newton slopes, solved by preconditioned conjugate gradients.
+class Equations:
+    """``(M + h D + h^2 K) x = b`` of a tree, with Gauss-Newton slopes, by preconditioned conjugate gradients.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ class MatrixFreeStep:
     Attributes
     ----------
     iterations : list of int
-        Of every step.
+        Of every solution.
 
     Raises
     ------
@@ -66,32 +68,44 @@ class MatrixFreeStep:
         model = system.model
         if model.constraints:
             raise UnsupportedError(
-                f"linearly implicit Euler: conjugate gradients solve for trees, and model {model.name!r} has "
+                f"implicit steps: conjugate gradients solve for trees, and model {model.name!r} has "
                 f"constraints ({model.constraints[0]}). Use solver='direct'.",
                 constraint=str(model.constraints[0]),
             )
-        self._right, self._product, self._end = (
-            system.function(spec, checks=False) for spec in (RIGHT_SIDE, PRODUCT, LINEARLY_IMPLICIT_END)
-        )
+        self._product = system.function(PRODUCT, checks=False)
         names = (FACTORS, "articulated_solve") if preconditioned else ()
         self._preconditioner = [system.function(spec, checks=False) for spec in names]
-        self._wrenches, self._a, self.iterations = system.wrenches, np.zeros(model.nv), []
+        self._first_input, self.iterations = int(system.wrenches), []
+
+    def solve(self, q, v, h, b, given: tuple, tolerance: float, guess, t: float) -> tuple[np.ndarray, int]:
+        """x and the number of iterations; ``given`` are wrenches and inputs of forces, t [s] is for messages."""
+        inputs = given[self._first_input :]
+        precondition = _unchanged
+        if self._preconditioner:
+            factorize, solve = self._preconditioner
+            precondition = functools.partial(solve, *factorize(q, v, h, *inputs))
+        found = conjugate_gradients(
+            lambda y: self._product(q, v, y, h, *inputs), b, precondition, guess, tolerance, MOST * len(b), t
+        )
+        self.iterations.append(found[1])
+        return found
+
+
+class MatrixFreeStep:
+    """Steps of linearly implicit Euler with Gauss-Newton slopes, by `Equations`, whose arguments it takes."""
+
+    def __init__(self, system, preconditioned: bool = True) -> None:
+        self._equations = Equations(system, preconditioned)
+        self._right, self._end = (system.function(spec, checks=False) for spec in (RIGHT_SIDE, LINEARLY_IMPLICIT_END))
+        self._first_input, self._a = int(system.wrenches), np.zeros(system.model.nv)
+        self.iterations = self._equations.iterations
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         h, given = np.array(h), f_ext(t)
-        inputs = given[int(self._wrenches) :]
         b = self._right(q, v, tau(t), h, *given)
-        precondition = _unchanged
-        if self._preconditioner:
-            factorize, solve = self._preconditioner
-            factors = factorize(q, v, h, *inputs)
-            precondition = lambda r: solve(*factors, r)  # noqa: E731
-        self._a, count = conjugate_gradients(
-            lambda y: self._product(q, v, y, h, *inputs), b, precondition, self._a, TOLERANCE, MOST * len(b), t
-        )
-        self.iterations.append(count)
-        return self._end(q, v, self._a, h, *inputs)
+        self._a, _ = self._equations.solve(q, v, h, b, given, TOLERANCE, self._a, t)
+        return self._end(q, v, self._a, h, *given[self._first_input :])
 
 
 def conjugate_gradients(product, b, precondition, x, tolerance: float, most: int, t: float = 0.0):
