@@ -11,7 +11,7 @@ import pytest
 from tests.analytic.inventory import ITEMS, LAST
 
 TESTS = Path(__file__).parents[1]
-SUEDA = {"S2.04", "S2.05", "S2.06", "S2.07", "S2.08", "S2.10", "S2.12", "S2.15", "S2.16", "S2.17"}
+SUEDA = {"S2.04", "S2.05", "S2.06", "S2.07", "S2.08", "S2.09", "S2.10", "S2.12", "S2.15", "S2.16", "S2.17"}
 
 
 @functools.cache

@@ -63,7 +63,9 @@ def table(folder: pathlib.Path) -> dict:
             ),
         ),
         "deformables.strand": (
-            D.strand, line | dict(rest_length=1.0, damping=0.0, mass_damping=0.0, fixed=(), name="x")
+            D.strand,
+            line
+            | dict(bending_stiffness=0.1, rest_length=1.0, damping=0.0, mass_damping=0.0, fixed=(), name="x"),
         ),
         "deformables.Coupled.simulate": (
             scene.simulate,

@@ -9,10 +9,10 @@ from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from kinetree.deformables.element_kernels import run
-from kinetree.deformables.springs import SPRING
+from kinetree.deformables.springs import BENDING, SPRING
 from kinetree.deformables.tetrahedra import TETRAHEDRA
 
-LAWS = [SPRING, *TETRAHEDRA.values()]
+LAWS = [SPRING, BENDING, *TETRAHEDRA.values()]
 CORNER = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 MU, LAM = 1.3, 2.1
 COUNT = 40
@@ -23,6 +23,8 @@ def sample(law, rng, amplitude=0.25, viscosity=0.0, damping=0.0):
     if law is SPRING:
         x = rng.standard_normal((COUNT, 2, 3))
         p = np.tile([10.0, 1.0, damping, viscosity], (COUNT, 1))
+    elif law is BENDING:
+        x, p = rng.standard_normal((COUNT, 3, 3)), np.tile([10.0, viscosity], (COUNT, 1))
     else:
         rest = CORNER + 0.1 * rng.standard_normal((COUNT, 4, 3))
         x = rest + amplitude * rng.standard_normal((COUNT, 4, 3))
@@ -84,6 +86,8 @@ def test_stiffness_is_projected_in_the_space_of_the_strain(law):
     size = law.size
     if law is SPRING:
         G = np.tile(np.column_stack((-np.eye(3), np.eye(3))), (COUNT, 1, 1))
+    elif law is BENDING:
+        G = np.tile(np.column_stack((np.eye(3), -2.0 * np.eye(3), np.eye(3))), (COUNT, 1, 1))
     else:
         inverse = p[:, :9].reshape(-1, 3, 3)
         B = np.concatenate((-inverse.sum(axis=1, keepdims=True), inverse), axis=1)  # node by column of F

@@ -151,6 +151,24 @@ def test_frequencies_of_a_strand():
     assert np.allclose(found, expected, rtol=1e-12)
 
 
+def test_bending_of_a_clamped_strand():
+    """Under a force at the tip: the discrete closed form, which tends to ``F L^3 / (3 EI)``; and the first frequency.
+
+    Both clamped nodes do not move, so the first curvature is at node 1: ``F l^3 / EI (n - 1) n (2 n - 1) / 6``.
+    """
+    n, EI, force = 40, 2.5, 1e-3
+    rope = D.strand((0, 0, 0), (1.6, 0, 0), n, mass=0.8, axial_stiffness=1e5, bending_stiffness=EI, fixed=[0, 1])
+    scene = D.Coupled(None, rope)
+    K = stiffness(scene)
+    load = np.zeros((n - 1, 3))
+    load[-1, 2] = force
+    tip = scene.matrix.solve(K, load.reshape(-1, 1))[-1, 0]
+    assert tip == pytest.approx(force * (1.6 / n) ** 3 / EI * (n - 1) * n * (2 * n - 1) / 6, rel=1e-9)
+    assert tip == pytest.approx(force * 1.6**3 / (3.0 * EI), rel=0.04)
+    lateral = np.linalg.eigvalsh(K.toarray()[2::3, 2::3] / (0.8 / (n + 1)))
+    assert np.sqrt(lateral[0]) == pytest.approx(3.516 * np.sqrt(EI / (0.5 * 1.6**4)), rel=0.02)
+
+
 @pytest.mark.parametrize("law", ["corotated", "neo_hookean", "stable_neo_hookean"])
 def test_invariants_of_a_free_body(law):
     """Momentum, spin and energy of a body that flies and vibrates, within tolerances."""

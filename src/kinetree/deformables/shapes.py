@@ -18,7 +18,7 @@ from kinetree.arguments import (
 )
 from kinetree.deformables.body import Deformable, Elements
 from kinetree.deformables.material import Material
-from kinetree.deformables.springs import SPRING
+from kinetree.deformables.springs import BENDING, SPRING
 from kinetree.deformables.tetrahedra import TETRAHEDRA
 from kinetree.deformables.tetrahedral_mesh import TetrahedralMesh
 from kinetree.errors import GeometryError
@@ -28,6 +28,7 @@ _POINT = a_shape(3)
 
 @checked(
     start=_POINT, end=_POINT, mass=a_positive_number, axial_stiffness=a_number_not_negative,
+    bending_stiffness=a_number_not_negative,
     rest_length=a_number_not_negative, damping=a_number_not_negative, mass_damping=a_number_not_negative, name=a_name,
 )  # fmt: skip
 def strand(
@@ -37,6 +38,7 @@ def strand(
     *,
     mass: float,
     axial_stiffness: float,
+    bending_stiffness: float = 0.0,
     rest_length: float | None = None,
     damping: float = 0.0,
     mass_damping: float = 0.0,
@@ -55,6 +57,9 @@ def strand(
         Of all nodes [kg].
     axial_stiffness : float
         Force per strain, Young's modulus times the cross-section [N]: a spring of length L has ``axial_stiffness / L``.
+    bending_stiffness : float
+        Moment per curvature, Young's modulus times the second moment of area [N m^2]. Two neighboring fixed or attached
+        nodes clamp a strand.
     rest_length : float, optional
         Of the whole strand [m]; default: the distance of the ends.
     damping : float
@@ -75,7 +80,8 @@ def strand(
 
     Notes
     -----
-    Source: Sueda, eq. 2.84-2.86. A strand resists stretch and compression, not bending.
+    Source: Sueda, eq. 2.84-2.86. Bending is resisted by ``EI |x0 - 2 x1 + x2|^2 / (2 l^3)`` of each three nodes: the
+    energy of curvature for small angles between segments. There is no twist.
 
     Examples
     --------
@@ -93,7 +99,11 @@ def strand(
     pairs = np.column_stack((np.arange(n), np.arange(1, n + 1)))
     row = [axial_stiffness * n / length, length / n, damping * n / length, 0.0]
     elements = Elements(SPRING, pairs, np.tile(row, (n, 1)))
-    return Deformable(name, nodes, np.full(n + 1, mass / (n + 1)), (elements,), fixed, mass_damping)
+    found = [elements]
+    if bending_stiffness and n > 1:
+        triples = np.column_stack([np.arange(k, n - 1 + k) for k in range(3)])
+        found.append(Elements(BENDING, triples, np.tile([bending_stiffness * (n / length) ** 3, 0.0], (n - 1, 1))))
+    return Deformable(name, nodes, np.full(n + 1, mass / (n + 1)), tuple(found), fixed, mass_damping)
 
 
 @checked(

@@ -1,4 +1,4 @@
-"""Springs between two nodes."""
+"""Springs between two nodes, and the resistance of strands against bending."""
 
 from __future__ import annotations
 
@@ -36,4 +36,26 @@ class NodeSpring(ElementLaw):
         return 0.5 * p.damping * along * along
 
 
+class Bending(ElementLaw):
+    """``c |x0 - 2 x1 + x2|^2 / 2`` of three nodes in a row, which resists bending of equal segments.
+
+    Notes
+    -----
+    The curvature of segments of length l is ``|x0 - 2 x1 + x2| / l^2``, so ``c = EI / l^3`` gives ``EI kappa^2 l / 2``
+    of small angles, for any rotation. Large angles between two segments are resisted less, and unequal stretches of
+    both are resisted, too.
+    """
+
+    kind = "bending"
+    size = 3
+    parameters = MappingProxyType({"stiffness": 1})
+
+    def strain(self, x, p):
+        return [a - 2.0 * b + c for a, b, c in zip(*x, strict=True)]
+
+    def energy(self, s, p, fixed):
+        return 0.5 * p.stiffness * sum(x * x for x in s)
+
+
 SPRING = NodeSpring()
+BENDING = Bending()
