@@ -412,6 +412,11 @@ def test_wrong_controls_and_ranges_are_named(machine):
         kt.simulate(model, duration=0.01, inputs=kt.Inputs(control={"e33": 1.0}))
     with pytest.raises(kt.errors.ShapeError, match="control of 'e3' is .*, expected a number"):
         kt.simulate(model, duration=0.01, inputs=kt.Inputs(control={"e3": [1.0, 2.0]}))
+    given = model.neutral(), np.zeros(model.nv), np.zeros((5, model.nv)), 0.01
+    with pytest.raises(kt.errors.ShapeError, match=r"control.* has shape \(5, 2\)"):
+        kt.rollout(model, *given, control=np.zeros((5, 2)))
+    with pytest.raises(UnknownNameError, match="no input named 'e33'"):
+        kt.rollout(model, *given, control={"e33": np.zeros(5)})
     with pytest.raises(kt.errors.ShapeError, match=r"u has shape \(2,\)"):
         kt.forward_dynamics(model, model.neutral(), np.zeros(model.nv), np.zeros(model.nv), u=np.zeros(2))
     record, arm = kt.model.Actuator, kt.models.double_pendulum()

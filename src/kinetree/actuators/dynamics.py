@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.spatial.scalar import exp, maximum, minimum, where
+from kinetree.spatial.scalar import exp, maximum, where
 
 SMALLEST = 1e-15  # MuJoCo's mjMINVAL, a lower bound of divisors
 
@@ -37,8 +37,8 @@ def muscle(activation, control, parameters):
 
 
 def clipped(x, limits):
-    """x within limits, which may be None."""
-    return x if limits is None else minimum(maximum(x, limits[0]), limits[1])
+    """x within limits, which may be None; NaN stays NaN."""
+    return x if limits is None else where(x < limits[0], limits[0], where(x > limits[1], limits[1], x))
 
 
 DYNAMICS = {"integrator": (integrator, 0), "filter": (lag, 1), "filterexact": (lag, 1), "muscle": (muscle, 3)}

@@ -31,7 +31,7 @@ class Equipped:
 
     @property
     def actuators(self) -> tuple[Actuator, ...]:
-        """Actuators, as data: the dynamics take joint forces."""
+        """Actuators, as data; those that are computed are force elements, `actuator_names`."""
         return self.equipment.actuators
 
     @property

@@ -423,7 +423,7 @@ class Model(Equipped, JointArrays):
         ----------
         *kinds : {"loops", "equalities", "tendons", "actuators"}
             Kinds to leave out, whether they are computed or not; default: all that is not computed. Tendons stay as
-            lengths only, and motors, which exert nothing without a control, stay as data.
+            lengths only, and actuators that exert nothing without a control stay.
 
         Raises
         ------

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.couplings import coupling_columns
-from kinetree.algorithms.force_elements import gauss_newton_slopes
+from kinetree.algorithms.force_elements import gauss_newton_slopes, laws
 from kinetree.algorithms.passive import joint_forces
 from kinetree.constraints.redundancy import kept_equalities
 from kinetree.errors import SimulationError
@@ -85,7 +85,8 @@ class Stiffness:
                 (pressed if force.beyond_limits else D)[k, k] += d
         if model.laws:
             start = model.at(0.0)
-            slopes = [gauss_newton_slopes(start, q.tolist(), [0.0] * model.nv) for q in positions]
+            of = laws(start)
+            slopes = [gauss_newton_slopes(start, q.tolist(), [0.0] * model.nv, of=of) for q in positions]
             others = np.array(slopes, dtype=float)
             K, D = K + others[:, 0], D + others[:, 1]
         limit, (rate, joint) = RESOLVED, _fastest(inertias, K, D, G, names)
