@@ -233,6 +233,28 @@ def test_controllers_have_inputs_by_name_and_are_written():
         kt.io.to_mjcf(motor)
 
 
+def test_derivatives_by_controls_gains_and_activations(machine):
+    """d(acceleration)/du, dx and d(gain) are difference quotients, and M da/du is the moment arm times the gain."""
+    model, _ = machine
+    model = model.replace(equipment=kt.model.Equipment(tendons=model.tendons, actuators=model.actuators))
+    rng = np.random.default_rng(1)
+    q, v, tau = model.random_q(rng), 0.3 * rng.normal(size=model.nv), np.zeros(model.nv)
+    x, u = rng.uniform(0.2, 0.6, size=model.nx), rng.uniform(0.1, 0.4, size=model.nu)
+
+    def a(x, u):
+        return kt.forward_dynamics(model, q, v, tau, x=x, u=u)
+
+    for name, at, f in (("x", x, lambda z: a(z, u)), ("u", u, lambda z: a(x, z))):
+        found = kt.differentiate(model, "forward_dynamics", wrt=name, optional=("x", "u"))(q, v, tau, x, u)
+        steps = 1e-6 * np.eye(len(at))
+        expected = np.stack([(f(at + h) - f(at - h)) / 2e-6 for h in steps], axis=-1)
+        np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+    k = model.actuator_names.index("e0")
+    moment = kt.dynamics.actuator_moments(model, q)[k]
+    found = kt.differentiate(model, "forward_dynamics", wrt="u", optional=("x", "u"))(q, v, tau, x, u)[:, k]
+    np.testing.assert_allclose(kt.mass_matrix(model, q) @ found, moment, atol=1e-9 * np.abs(moment).max())
+
+
 # Clamps over sums ----------------------------------------------------------------------------------------------------
 
 
