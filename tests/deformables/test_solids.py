@@ -77,27 +77,68 @@ def test_patch(kind):
     assert np.allclose(-forces.T @ nodes, P, rtol=0.0, atol=1e-14)
 
 
+def flex(nodes, tetrahedra, young, around="{}", more="", option=""):
+    """MuJoCo's model of an elastic flex of dimension 3, and its data."""
+    mujoco = pytest.importorskip("mujoco")
+    points, cells = (" ".join(map(repr, x.ravel().tolist())) for x in (nodes, tetrahedra))
+    comp = f"""<flexcomp name="f" type="direct" dim="3" mass="1.6" radius="0.001" point="{points}" element="{cells}">
+        <elasticity young="{young}" poisson="0.3"/><contact selfcollide="none"/><edge equality="false"/>{more}
+        </flexcomp>"""
+    text = f"<mujoco><option {option}/><worldbody>{around.format(comp)}</worldbody></mujoco>"
+    model = mujoco.MjModel.from_xml_string(text)
+    return mujoco, model, mujoco.MjData(model)
+
+
+def flexible(mesh, young, masses, nodes=None):
+    """The same body here."""
+    parameters = D.Material(young, 0.3).parameters(mesh.inverse_edges, mesh.volumes)
+    elements = D.Elements(SaintVenantKirchhoff(), mesh.tetrahedra, parameters)
+    return D.Deformable("flex", mesh.nodes if nodes is None else nodes, masses, (elements,))
+
+
 def test_flexes_of_mujoco():
     """MuJoCo's elastic flex of dimension 3 at large strains: its law, as a user writes it, gives the same forces."""
-    mujoco = pytest.importorskip("mujoco")
     mesh = D.beam_mesh((0.3, 0.1, 0.1), (3, 1, 1))
-    points, cells = (" ".join(map(repr, x.ravel().tolist())) for x in (mesh.nodes, mesh.tetrahedra))
-    engine = mujoco.MjModel.from_xml_string(
-        f"""<mujoco><option gravity="0 0 0"/><worldbody>
-        <flexcomp name="f" type="direct" dim="3" mass="3" radius="0.001" point="{points}" element="{cells}">
-        <elasticity young="1e4" poisson="0.3"/><contact selfcollide="none"/><edge equality="false"/>
-        </flexcomp></worldbody></mujoco>"""
-    )
-    data = mujoco.MjData(engine)
+    mujoco, engine, data = flex(mesh.nodes, mesh.tetrahedra, 1e4)
     moved = 0.01 * np.random.default_rng(2).standard_normal(mesh.nodes.shape)
     data.qpos[:] = moved.ravel()
     mujoco.mj_forward(engine, data)
-    parameters = D.Material(1e4, 0.3).parameters(mesh.inverse_edges, mesh.volumes)
-    elements = D.Elements(SaintVenantKirchhoff(), mesh.tetrahedra, parameters)
-    body = D.Deformable("flex", mesh.nodes, np.ones(len(mesh.nodes)), (elements,))
+    body = flexible(mesh, 1e4, np.ones(len(mesh.nodes)))
     forces = D.Coupled(None, body).elements.forces(mesh.nodes + moved, np.zeros_like(moved))
     expected = data.qfrc_passive.reshape(-1, 3)
     assert np.abs(forces - expected).max() < 1e-12 * np.abs(expected).max() > 0.0
+
+
+def test_flex_on_a_pendulum_moves_as_in_mujoco():
+    """Coupled motion: a flex that is pinned to a swinging body, 250 steps of MuJoCo's RK4 against tolerances.
+
+    MuJoCo's pinned nodes have no mass, and its free ones an inertia, which is set to nearly nothing.
+    """
+    mesh, T = D.beam_mesh((0.3, 0.1, 0.1), (3, 1, 1)), 0.05
+    nodes = mesh.nodes + [0.05, 0.0, -0.5]
+    pinned = np.flatnonzero(mesh.nodes[:, 0] < 1e-9)
+    around = """<body name="bob"><joint type="hinge" axis="0 1 0"/>
+        <inertial pos="0 0 -0.4" mass="1.5" diaginertia="0.02 0.03 0.01"/>{}</body>"""
+    pin = f'<pin id="{" ".join(map(str, pinned))}"/>'
+    option = 'timestep="2e-4" integrator="RK4"'
+    mujoco, engine, data = flex(nodes, mesh.tetrahedra, 3e4, around, pin, option)
+    engine.body_inertia[2:] = 1e-16
+    engine.opt.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT
+    data.qvel[0] = 2.0
+    for _ in range(250):
+        mujoco.mj_step(engine, data)
+    mujoco.mj_forward(engine, data)
+    b = kt.ModelBuilder("pendulum")
+    b.add_body("bob", joint=kt.joints.Revolute((0, 1, 0)), mass=1.5, com=(0, 0, -0.4), inertia=(0.02, 0.03, 0.01))
+    masses = np.full(len(nodes), engine.body_mass[-1])
+    masses[pinned] = 1e-13
+    scene = D.Coupled(b.build(), flexible(mesh, 3e4, masses, nodes), D.Attachment(pinned, "bob"))
+    exact = kt.integrators.Adaptive("dop853", rtol=1e-10, atol=1e-10)
+    run = scene.simulate(T, T, v0=[2.0], velocities=np.cross([0.0, 2.0, 0.0], nodes), integrator=exact)
+    assert run.q[-1, 0] == pytest.approx(data.qpos[0], rel=1e-10)
+    assert np.abs(run.x[-1] - data.flexvert_xpos).max() < 1e-10
+    turned = run.x[0] @ kt.pose(scene.model, run.q[-1], frame="bob").R_WF.T
+    assert np.abs(run.x[-1] - turned).max() > 2e-3  # it bends, too
 
 
 def test_cantilever_converges_to_beam_theory():
