@@ -61,22 +61,23 @@ def test_fixed_steps_approach_the_exact_end(name):
 
 
 @pytest.mark.parametrize("key", ordinary(EXACT))
-def test_accelerations_in_maximal_coordinates(key):
-    """The equation of motion of all bodies, with all joints as constraints, at states of the adaptive run: to 1e-8."""
+def test_accelerations_in_maximal_and_reduced_coordinates(key):
+    """All bodies with all joints as constraints, and REDMAX, at states of the adaptive run: to 1e-8."""
     found, model = run(key), SCENES[key].model
-    accelerations = ACCELERATIONS["maximal"](model)
-    for n in np.linspace(0, len(found.time) - 1, 4).astype(int):
-        tau = SCENES[key].tau(found.time[n])
-        a = accelerations(found.q[n], found.v[n], tau)
-        expected = kt.forward_dynamics(model, found.q[n], found.v[n], tau)
-        assert a == pytest.approx(expected, abs=1e-8 * np.abs(expected).max() + 1e-9 * np.abs(found.v[n]).max() ** 2)
+    for formulation in ACCELERATIONS.values():
+        accelerations = formulation(model)
+        for n in np.linspace(0, len(found.time) - 1, 4).astype(int):
+            state = found.q[n], found.v[n], SCENES[key].tau(found.time[n])
+            a, scale = kt.forward_dynamics(model, *state), 0.1 * np.abs(found.v[n]).max() ** 2
+            assert accelerations(*state) == pytest.approx(a, abs=1e-8 * (scale + np.abs(a).max()))
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize("formulation", list(ACCELERATIONS))
 @pytest.mark.parametrize("key", ["-1", "1", "5", "10", "15", "34"])
-def test_runs_in_maximal_coordinates(key):
+def test_runs_in_maximal_and_reduced_coordinates(key, formulation):
     """The motion of the adaptive run in joint coordinates."""
-    found, exact = run(key, "maximal"), run(key)
+    found, exact = run(key, formulation), run(key)
     assert found.q[-1] == pytest.approx(exact.q[-1], abs=1e-6)
 
 

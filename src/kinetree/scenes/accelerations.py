@@ -8,6 +8,8 @@ from scipy.integrate import solve_ivp
 from kinetree.compiler.calls import public_call
 from kinetree.errors import SimulationError
 from kinetree.maximal_coordinates.of_model import maximal
+from kinetree.redmax.constrained import accelerations as redmax_accelerations
+from kinetree.redmax.rows import model_rows
 
 TOLERANCE = 1e-9
 PIECE = 0.1  # [s] after which charts of rotations are checked
@@ -29,7 +31,17 @@ def in_maximal_coordinates(model):
     return accelerations
 
 
-ACCELERATIONS = {"maximal": in_maximal_coordinates}
+def in_reduced_coordinates(model):
+    """The same by REDMAX: ``J^T M J`` and the rows of the model's own constraints."""
+
+    def accelerations(q, v, tau):
+        rows = [model_rows(model, q, v)] if model.constraints else []
+        return redmax_accelerations(model, q, v, tau, rows).values
+
+    return accelerations
+
+
+ACCELERATIONS = {"maximal": in_maximal_coordinates, "redmax": in_reduced_coordinates}
 """Functions that give the joint accelerations of a model, by formulation."""
 
 

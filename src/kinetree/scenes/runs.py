@@ -108,7 +108,8 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
     formulation : str
         "velocity_euler": the linearly implicit Euler of REDMAX. "adaptive": the embedded pair 8(5,3) with tolerances of
         1e-11. "bdf1", "bdf2", "rk4", ...: fixed steps by the integrators of `kinetree.simulate`, of the scene's length.
-        "maximal": accelerations in maximal coordinates, integrated by SciPy's DOP853 with tolerances of 1e-9 (seconds).
+        "maximal", "redmax": accelerations in maximal coordinates, or by the Jacobian of REDMAX, integrated by SciPy's
+        DOP853 with tolerances of 1e-9, in some seconds.
 
     Returns
     -------
