@@ -28,6 +28,7 @@ SUITE = {
     "implicit_steps": "implicit steps with springs and muscles, conjugate gradients on stiff chains",
     "deformables": "elements and steps of elastic solids, and forces of MuJoCo's flexes",
     "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
+    "tendons": "lengths and Jacobians of tendons around shapes against MuJoCo",
     "actuators": "robots under their own motors, servos and muscles against MuJoCo",
     "big_models": "chains of thousands of bodies",
     "redmax": "REDMAX, its dual, ABA and maximal coordinates on chains",
