@@ -48,10 +48,15 @@ def build(data):
         frames[body["name"]] = made
     shapes = {}
     for shape in data["shapes"]:
-        made = osim.WrapCylinder()
+        if "length" in shape:
+            made = osim.WrapCylinder()
+            made.set_radius(shape["radius"])
+            made.set_length(shape["length"])
+        else:
+            made = osim.WrapEllipsoid()
+            made.set_dimensions(vector(shape["radius"]))
         made.setName(shape["name"])
-        made.set_radius(shape["radius"])
-        made.set_length(shape["length"])
+        made.set_quadrant(shape["side"])
         made.set_translation(vector(shape["at"]))
         made.set_xyz_body_rotation(vector(shape["angles"]))
         frames[shape["frame"]].addWrapObject(made)

@@ -53,3 +53,16 @@ def test_lengths_and_moment_arms(arm):
             assert y is None or x == pytest.approx(y, abs=5.1e-10)
         assert R[names.index("BIClong"), 1] == pytest.approx(R[short, 1], abs=1e-15)
     assert kt.muscles.lengths(arm, [0, 0])[names.index("TRIlong")] == pytest.approx(0.277609177, abs=5.1e-10)
+    assert kt.muscles.lengths(arm, np.radians([0, 90]))[names.index("TRIlong")] == pytest.approx(0.312262997, abs=1e-6)
+
+
+def test_geodesics_around_the_elbow(arm):
+    """Paths in contact with the cylinder, and the one over the sphere, whose radius follows from the first length."""
+    names = [m.name for m in arm.muscles]
+    for (name, *degrees), (length, r) in WRAPPED.items():
+        at = np.radians(degrees)
+        assert kt.muscles.lengths(arm, at)[names.index(name)] == pytest.approx(length, abs=5.1e-10)
+        assert kt.muscles.moment_arms(arm, at)[names.index(name), 1] == pytest.approx(r, abs=5.1e-10)
+    for elbow, length in ((0, 0.424575382), (90, 0.373656419)):
+        found = kt.muscles.lengths(arm, np.radians([0, elbow]))[names.index("BIClong")]
+        assert found == pytest.approx(length, abs=1e-9)
