@@ -27,6 +27,7 @@ SUITE = {
     "loop_steps": "steps of mechanisms with loops against MuJoCo's and Exudyn's",
     "implicit_steps": "implicit steps with springs and muscles, conjugate gradients on stiff chains",
     "deformables": "elements and steps of elastic solids, and forces of MuJoCo's flexes",
+    "muscles": "arms with muscles against OpenSim and MuJoCo",
     "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
     "tendons": "lengths and Jacobians of tendons around shapes against MuJoCo",
     "actuators": "robots under their own motors, servos and muscles against MuJoCo",
