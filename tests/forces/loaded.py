@@ -10,7 +10,7 @@ from kinetree.forces.registry import FORCES
 from tests.forces.user_elements import ActivatedMuscle, Servo, Thruster
 
 AT_FRAMES = (kt.forces.Bushing, kt.forces.PointSpring, kt.forces.PointForce, kt.forces.BodyDamping, kt.forces.Drag,
-             kt.forces.InverseSquareForce, Thruster)  # need no joint of one coordinate
+             kt.forces.BoxDrag, kt.forces.InverseSquareForce, Thruster)  # need no joint of one coordinate
 KINDS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
 
 
@@ -29,8 +29,12 @@ def loaded(bare, seed: int, share: float = 0.5):
     model = bare.replace(**numbers)
     single = any(joint.nq == joint.nv == 1 for joint in bare.joints[1:])
     kinds = (*KINDS, ActivatedMuscle, Servo, Thruster)
-    chosen = [cls for cls in kinds if rng.random() < share and (single or cls in AT_FRAMES)]
-    return model.with_forces(*(cls.example(bare, rng) for cls in chosen))
+    elements = []
+    for cls in kinds:
+        own = np.random.default_rng([seed, *cls.kind.encode()])  # further kinds leave the others as they are
+        if own.random() < share and (single or cls in AT_FRAMES):
+            elements.append(cls.example(bare, own))
+    return model.with_forces(*elements)
 
 
 def tree(seed: int):
