@@ -211,6 +211,8 @@ def models(folder) -> dict:
     found = {
         "Model.common_ancestor": (m.common_ancestor, dict(i=1, j=2)),
         "Model.keyframe": (keyed.keyframe, dict(name="home")),
+        "Model.keyframe_controls": (keyed.keyframe_controls, dict(name="home")),
+        "Model.keyframe_activations": (keyed.keyframe_activations, dict(name="home")),
         "Model.with_forces": (with_force, dict(force=kt.forces.Damping("elbow", (0.1,)))),
         "Model.with_constraints": (with_constraint, dict(constraint=kt.constraints.Coupling("elbow", "shoulder"))),
         "Model.without_unsupported": (on_kinds(m), dict(kinds="loops")),

@@ -418,6 +418,30 @@ def test_actuators_stay_through_files_and_surgery(machine, tmp_path):
     assert model.replace(forces=[]).elements == model.elements == model.with_forces().elements
 
 
+def test_keyframes_have_controls_and_activations():
+    """A file's "home" is held by its own controls; renamed, locked, attached and written, they stay."""
+    key = '<keyframe><key name="home" qpos=".4 .2" ctrl=".5 .3" act=".45 .2"/></keyframe>'
+    text = ARM.replace("</actuator>", f"</actuator>{key}")
+    model = load_mjcf(text.format(dt=0.01))
+    assert model.keyframe_controls("home") == {"servo": 0.5, "muscle": 0.3}
+    assert model.keyframe_activations("home").tolist() == [0.45, 0.2]
+    assert "ignored, a keyframe" not in str(model.report)
+    mj = mujoco.MjModel.from_xml_string(text.format(dt=0.01))
+    data = mujoco.MjData(mj)
+    mujoco.mj_resetDataKeyframe(mj, data, 0)
+    mujoco.mj_forward(mj, data)
+    (q, v), control = model.keyframe("home"), list(model.keyframe_controls("home").values())
+    a = kt.forward_dynamics(model, q, v, np.zeros(2), x=model.keyframe_activations("home"), u=control)
+    np.testing.assert_allclose(a, data.qacc, rtol=1e-9)
+    assert load_mjcf(kt.io.to_mjcf(model)).equipment.keyframes[0].controls == model.equipment.keyframes[0].controls
+    renamed = kt.surgery.rename(model, prefix="left_")
+    assert renamed.keyframe_controls(renamed.keyframes[0]) == {"left_servo": 0.5, "left_muscle": 0.3}
+    locked = kt.surgery.lock(model, {"shoulder": 0.1})
+    assert locked.keyframe_controls("home") == {"muscle": 0.3} and locked.keyframe_activations("home").tolist() == [0.2]
+    with pytest.raises(UnknownNameError, match="no keyframe named 'hom'"):
+        model.keyframe_controls("hom")
+
+
 def test_the_time_step_of_early_activations_is_written():
     """It is a number of their law."""
     text = robot('<general name="g" joint="hinge" dyntype="filter" dynprm=".1" actearly="true"/>')

@@ -346,11 +346,15 @@ class Keyframe:
     name : str
     q, v : mapping of joint name to sequence of float
         Positions and velocities of joints; the others are neutral, and at rest.
+    controls, activations : mapping of actuator name to sequence of float
+        Controls and internal states of actuators; those of actuators that a model does not have are without effect.
     """
 
     name: str
     q: Mapping[str, tuple[float, ...]]
     v: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    controls: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    activations: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     refers = MappingProxyType({})
 
@@ -358,7 +362,7 @@ class Keyframe:
         freeze(self)
 
     def __reduce__(self):
-        return Keyframe, (self.name, dict(self.q), dict(self.v))
+        return Keyframe, (self.name, *map(dict, (self.q, self.v, self.controls, self.activations)))
 
     def __str__(self) -> str:
         return f"keyframe {self.name!r}"
@@ -474,7 +478,7 @@ class Equipment:
         """The part for a smaller model: whole items only, keyframes without the removed joints."""
         joints = set(joints)
         keys = tuple(
-            Keyframe(k.name, *({j: x for j, x in values.items() if j in joints} for values in (k.q, k.v)))
+            replace(k, **{what: {j: x for j, x in getattr(k, what).items() if j in joints} for what in ("q", "v")})
             for k in self.keyframes
         )
         lacking = replace(self, keyframes=()).missing(frames, joints)
@@ -504,7 +508,8 @@ def _renamed(piece, new: Mapping[str, Callable[[str], str]]):
     if isinstance(piece, Tendon):
         changes["path"] = tuple(_renamed(part, new) for part in piece.path)
     if isinstance(piece, Keyframe):
-        changes |= {what: {new["joint"](j): x for j, x in getattr(piece, what).items()} for what in ("q", "v")}
+        for of, fields_of in (("joint", ("q", "v")), ("own", ("controls", "activations"))):
+            changes |= {what: {new[of](name): x for name, x in getattr(piece, what).items()} for what in fields_of}
     return replace(piece, **changes)
 
 

@@ -59,12 +59,63 @@ class Equipped:
         ------
         UnknownNameError
         """
-        key = next((key for key in self.equipment.keyframes if key.name == name), None)
-        if key is None:
-            raise unknown_name("keyframe", name, self.keyframes, f"model {self.name!r}")
-        q, v = self.neutral(), np.zeros(self.nv)
+        key, q, v = self._key(name), self.neutral(), np.zeros(self.nv)
         for joint, x in key.q.items():
             q[self.q_index(joint)] = x
         for joint, x in key.v.items():
             v[self.v_index(joint)] = x
         return q, v
+
+    @checked(name=a_name)
+    def keyframe_controls(self, name: str) -> dict[str, float]:
+        """The controls that come with a state of the model, for ``kt.Inputs(control=...)``.
+
+        Parameters
+        ----------
+        name : str
+            One of ``keyframes``.
+
+        Returns
+        -------
+        dict of str to float
+            By names of ``input_names``; those of actuators that the keyframe does not name are left out.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        key, found = self._key(name), {}
+        for law in (law for element in self.elements if element.actuates for law in element.laws):
+            found |= zip(law.input_labels, key.controls.get(law.name, ()), strict=False)
+        return found
+
+    @checked(name=a_name)
+    def keyframe_activations(self, name: str) -> np.ndarray:
+        """The internal states that come with a state of the model.
+
+        Parameters
+        ----------
+        name : str
+            One of ``keyframes``.
+
+        Returns
+        -------
+        (nx,) array
+            In the order of ``state_names`` [as the elements define them]; those that the keyframe does not give as in
+            ``initial_state``.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        key, x = self._key(name), self.initial_state()
+        for actuator, values in key.activations.items():
+            if actuator in self.actuator_names and len(values) == len(x[self.x_index(actuator)]):
+                x[self.x_index(actuator)] = values
+        return x
+
+    def _key(self, name: str):
+        key = next((key for key in self.equipment.keyframes if key.name == name), None)
+        if key is None:
+            raise unknown_name("keyframe", name, self.keyframes, f"model {self.name!r}")
+        return key

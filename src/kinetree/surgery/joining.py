@@ -8,7 +8,7 @@ from dataclasses import replace
 from kinetree.arguments import a_joint, a_model, a_name, a_number, a_word, an_array, checked
 from kinetree.errors import DuplicateNameError, TopologyError
 from kinetree.joints import Fixed, Free, Joint
-from kinetree.model import Keyframe, Model
+from kinetree.model import Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.surgery.model_editor import ENDLESS, ModelEditor
 from kinetree.surgery.naming import rename
@@ -227,6 +227,7 @@ def _take_over(editor: ModelEditor, guest: ModelEditor, other: Model) -> None:
     keys = {key.name: key for key in editor.equipment.keyframes}
     for key in guest.equipment.keyframes:
         here = keys.get(key.name)
-        keys[key.name] = Keyframe(key.name, {**here.q, **key.q}, {**here.v, **key.v}) if here else key
+        parts = ("q", "v", "controls", "activations")
+        keys[key.name] = replace(key, **{x: {**getattr(here, x), **getattr(key, x)} for x in parts}) if here else key
     both = editor.equipment + guest.equipment
     editor.equipment = replace(both, keyframes=tuple(keys.values()))

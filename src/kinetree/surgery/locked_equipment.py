@@ -159,4 +159,5 @@ def _keyframe(key: Keyframe, positions, note: Note) -> Keyframe:
     elsewhere = [joint for joint, q in locked.items() if not np.allclose(q, positions[joint], rtol=0, atol=CONSISTENT)]
     if elsewhere:
         note("info", "lock", f"keyframe {key.name!r} had {', '.join(map(repr, elsewhere))} elsewhere")
-    return Keyframe(key.name, *({j: x for j, x in part.items() if j not in positions} for part in (key.q, key.v)))
+    parts = {what: {j: x for j, x in getattr(key, what).items() if j not in positions} for what in ("q", "v")}
+    return replace(key, **parts)

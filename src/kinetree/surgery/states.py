@@ -259,9 +259,9 @@ def with_keyframes(model: Model, new: Model, keyframes: Sequence[Keyframe]) -> M
         except ModelError as problem:
             new = new.replace(report=new.report.with_entry("info", f"keyframe {key.name!r}", f"left out: {problem}"))
             continue
-        parts = ({new.joint_name(i): tuple(x[s[i]].tolist()) for i in new.outward() if x[s[i]].size}
+        q, v = ({new.joint_name(i): tuple(x[s[i]].tolist()) for i in new.outward() if x[s[i]].size}
                  for x, s in ((q, new.q_slice), (v, new.v_slice)))  # fmt: skip
-        mapped.append(Keyframe(key.name, *parts))
+        mapped.append(replace(key, q=q, v=v))
     return new.replace(equipment=replace(new.equipment, keyframes=tuple(mapped)))
 
 

@@ -87,7 +87,7 @@ def differences(model, other) -> Iterator[str]:
     for part, texts in named.items():
         if set(texts(model)) != set(texts(other)):
             yield f"its {part} are others"
-    for part in ("loops", "equalities", "tendons", "actuators", "keyframes"):
+    for part in ("loops", "equalities", "tendons", "actuators", "keyframes", "force_ranges"):
         mine, theirs = (list(map(repr, getattr(m.equipment, part))) for m in (model, other))
         if mine != theirs:
             yield f"it has {len(mine)} {part}, not {len(theirs)}" if len(mine) != len(theirs) else f"its {part} differ"

@@ -340,22 +340,40 @@ def _force_ranges(place: Layout) -> Iterator[equipment.ForceRange]:
 def _keyframes(place: Layout, notes: Notes) -> Iterator[equipment.Keyframe]:
     """The file's keyframes, and "initial", MuJoCo's qpos0, unless that is the neutral position."""
     mj, names = place.mj, Names()
-    named = names_of(mj, "key", mj.nkey, names)
+    named, actuators = names_of(mj, "key", mj.nkey, names), names_of(mj, "actuator", len(mj.actuator_trntype))
     for k, name in enumerate(named):
         yield equipment.Keyframe(
-            name, _positions(place, mj.key_qpos[k]), _velocities(place, mj.key_qpos[k], mj.key_qvel[k])
+            name,
+            _positions(place, mj.key_qpos[k]),
+            _velocities(place, mj.key_qpos[k], mj.key_qvel[k]),
+            **_commands(mj, k, actuators),
         )
-        unread = {"time": mj.key_time[k], "activations": mj.key_act[k], "controls": mj.key_ctrl[k]}
+        unread = {"time": mj.key_time[k]}
         if mj.nmocap:
             unread["mocap poses"] = mj.key_mpos[k]
         if others := [what for what, values in unread.items() if np.any(values)]:
-            message = f"keyframe '{name}': {', '.join(others)} ignored, a keyframe is positions and velocities"
+            kept = "positions, velocities, controls and activations"
+            message = f"keyframe '{name}': {', '.join(others)} ignored, a keyframe has {kept}"
             notes.info(("key", name), message)
     start = _positions(place, mj.qpos0)
     if any(x != _neutral(len(x)) for x in start.values()):
         name = INITIAL if INITIAL not in named else names.new("qpos0")
         notes.info(None, f"keyframe '{name}' is the position in which the file shows it (qpos0)")
         yield equipment.Keyframe(name, start)
+
+
+def _commands(mj, key: int, actuators: list[str]) -> dict[str, dict[str, tuple]]:
+    """Controls and activations of a keyframe that are not zero, by actuators."""
+    one = np.ones(len(actuators), dtype=int)  # before MuJoCo 4 each had one control
+    found = {}
+    for what, values, first, count in (
+        ("controls", mj.key_ctrl[key], getattr(mj, "actuator_ctrladr", np.arange(len(one))),
+         getattr(mj, "actuator_ctrlnum", one)),
+        ("activations", mj.key_act[key], mj.actuator_actadr, mj.actuator_actnum),
+    ):  # fmt: skip
+        parts = ((name, values[first[n] : first[n] + count[n]]) for n, name in enumerate(actuators) if count[n])
+        found[what] = {name: _floats(part) for name, part in parts if np.any(part)}
+    return found
 
 
 def _neutral(size: int) -> tuple[float, ...]:

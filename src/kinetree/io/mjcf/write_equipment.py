@@ -38,6 +38,7 @@ class EquipmentWriter:
     def __init__(self, file) -> None:
         self.file, self.model, self.features, self.root = file, file.model, file.features, file.root
         self.tendons: set[str] = set()
+        self.actuators: list = []  # that are written
 
     def write(self) -> None:
         model = self.model
@@ -51,7 +52,7 @@ class EquipmentWriter:
                     write(section, piece)
             if len(section) == 0:
                 self.root.remove(section)
-        self.file.states.write_keys(self.root, self.file.parts)
+        self.file.states.write_keys(self.root, self.file.parts, self.actuators)
 
     def _joint(self, name: str | None) -> str | None:
         """A joint's name in the file, if it is one there."""
@@ -227,6 +228,7 @@ class EquipmentWriter:
         if a.plugin or a.delay or not (a.is_controller or all(getattr(a, k) in laws for k, laws in WHOLE.items())):
             self.features.add("actuators whose law is kept in part only", str(a))
             return
+        self.actuators.append(a)
         if not a.active:
             data["group"] = GROUP_OFF
             self.root.find("option").set("actuatorgroupdisable", GROUP_OFF)

@@ -83,8 +83,8 @@ class States:
         """Where the file shows a free body."""
         return self.in_world(part, self.q0[part.q])
 
-    def write_keys(self, root, parts: list[Part]) -> None:
-        """Add the keyframes."""
+    def write_keys(self, root, parts: list[Part], actuators: list) -> None:
+        """Add the keyframes, with controls and activations of these actuators."""
         names = self.model.keyframes[:-1] if self.is_shown else self.model.keyframes
         if not names:
             return
@@ -98,7 +98,19 @@ class States:
                 velocities += self._rate(part, q, v)
             moving = {"qvel": numbers_text(velocities)} if any(velocities) else {}
             at = {"qpos": numbers_text(positions)} if positions else {}
-            add(section, "key", name=name, **at, **moving)
+            add(section, "key", name=name, **at, **moving, **self._commands(name, actuators))
+
+    def _commands(self, name: str, actuators: list) -> dict[str, str]:
+        key = next(key for key in self.model.equipment.keyframes if key.name == name)
+        laws = {law.name: law for element in self.model.elements if element.actuates for law in element.laws}
+        controls, activations = [], []
+        for a in actuators:
+            law = laws.get(a.name)
+            counts = (len(law.inputs), len(law.states)) if law else (1, int(a.dynamics != "none"))
+            controls += (*key.controls.get(a.name, ()), *(0.0,) * counts[0])[: counts[0]]
+            activations += (*key.activations.get(a.name, ()), *(0.0,) * counts[1])[: counts[1]]
+        given = {"ctrl": controls, "act": activations}
+        return {what: numbers_text(values) for what, values in given.items() if any(values)}
 
     def _rate(self, part: Part, q, v) -> list[float]:
         """MuJoCo's velocity: of free bodies linear in world axes, then angular; of parts of a joint the rates of q."""
