@@ -16,6 +16,12 @@ EXACT = kt.integrators.Adaptive("dop853", rtol=1e-9, atol=1e-9)
 EVERYWHERE = (np.inf, np.inf, np.inf)
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    """MuJoCo writes its warnings into a file of the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 class SaintVenantKirchhoff(Tetrahedron):
     """A user's own law: quadratic in Green's strain ``(F^T F - 1) / 2``."""
 

@@ -32,12 +32,6 @@ def parameter_count(law: ElementLaw) -> int:
     return sum(law.parameters.values()) + 1
 
 
-def packed_size(law: ElementLaw) -> int:
-    """Entries of the lower triangle of an element's matrix."""
-    n = 3 * law.size
-    return n * (n + 1) // 2
-
-
 class _Traced:
     """A law over the positions and velocities of the nodes of one element."""
 

@@ -30,11 +30,12 @@ class NodeMatrix:
         free = 3 * len(nodes.free)
         nodes.slots  # noqa: B018  the pattern is made on first use
         rows, columns = nodes.rows, nodes.columns
-        both = (rows < free) & (columns < free)
+        lower = rows >= columns
+        both = lower & (rows < free)
         self._ff = _symmetric_pattern(rows[both], columns[both], np.flatnonzero(both), free)
-        mixed = (rows >= free) & (columns < free)
+        mixed = lower & (rows >= free) & (columns < free)
         self._fa = _pattern(columns[mixed], rows[mixed] - free, np.flatnonzero(mixed), (free, 3 * len(nodes.attached)))
-        own = columns >= free
+        own = lower & (columns >= free)
         attached = rows[own] - free, columns[own] - free
         self._aa = _symmetric_pattern(*attached, np.flatnonzero(own), 3 * len(nodes.attached))
         self._mass = np.repeat(nodes.masses[nodes.moving], 3)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.deformables.body import Deformable
 from kinetree.deformables.contract import ElementLaw
-from kinetree.deformables.element_kernels import packed_size, run
+from kinetree.deformables.element_kernels import run
 
 
 class Block:
@@ -132,27 +132,28 @@ class Nodes:
         return self._slots
 
     def _make_pattern(self) -> None:
-        count = 3 * len(self.moving)
+        """Each pair of nodes that share an element has nine places, row by row; those above the diagonal are unused."""
+        count = len(self.moving)
         place = np.full(len(self), -1)
-        place[self.moving] = np.arange(len(self.moving))
+        place[self.moving] = np.arange(count)
         keys = []
         for block in self.blocks:
-            coordinates = np.where(place[block.nodes] < 0, -1, 3 * place[block.nodes])
-            coordinates = (coordinates[:, :, None] + np.where(coordinates[:, :, None] < 0, 0, np.arange(3))).reshape(
-                len(block.nodes), -1
-            )
-            m, n = np.tril_indices(3 * block.law.size)
-            assert len(m) == packed_size(block.law)
-            a, b = coordinates[:, m], coordinates[:, n]
+            a, b = (place[block.nodes[:, k]] for k in np.tril_indices(block.law.size))
             key = np.maximum(a, b) * np.int64(count) + np.minimum(a, b)
-            keys.append(np.where((a < 0) | (b < 0), -1, key))
+            keys.append((np.where((a < 0) | (b < 0), -1, key), a < b))
         diagonal = np.arange(count, dtype=np.int64) * (count + 1)
-        found = np.unique(np.concatenate([diagonal, *(np.unique(key) for key in keys)]))
+        found = np.unique(np.concatenate([diagonal, *(np.unique(key) for key, _ in keys)]))
         found = found[found >= 0]
-        self.size, self._slots = len(found), []
-        for key in keys:
-            slots = np.searchsorted(found, key)
-            slots[key < 0] = self.size
+        self.size, self._slots = 9 * len(found), []
+        for block, (key, turned) in zip(self.blocks, keys, strict=True):
+            m, n = np.tril_indices(3 * block.law.size)
+            pair, i, j = (m // 3) * (m // 3 + 1) // 2 + n // 3, m % 3, n % 3  # of each entry: pair, row, column
+            slots = 9 * np.searchsorted(found, key)[:, pair] + np.where(turned[:, pair], 3 * j + i, 3 * i + j)
+            slots[key[:, pair] < 0] = self.size
             self._slots.append(slots)
-        self.rows, self.columns = found // max(count, 1), found % max(count, 1)
-        self.diagonal = np.searchsorted(found, diagonal)
+        i, j = np.divmod(np.arange(9), 3)
+        self.rows, self.columns = (
+            (3 * (x[:, None]) + k).ravel() for x, k in zip(np.divmod(found, count or 1), (i, j), strict=True)
+        )
+        first = 9 * np.searchsorted(found, diagonal)
+        self.diagonal = (first[:, None] + [0, 4, 8]).ravel()
