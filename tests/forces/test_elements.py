@@ -401,3 +401,22 @@ def test_gauss_newton_rows_of_lengths_that_are_not_relative():
         if moves:
             exact = np.array(exact_slopes(model.with_forces(element), q.tolist(), v.tolist())[1], float)
             np.testing.assert_allclose(D, exact, atol=1e-12)
+
+
+def test_the_energy_balance_has_the_power_of_elements_on_joints_that_move_by_themselves():
+    """Springs, bushings and drag between a hoist, its load and the ground: what the hoist supplies is explained."""
+    b, lift = kt.ModelBuilder("hoist"), kt.joints.MovingFrame((0.1, 0.0, kt.joints.Polynomial((0.0, 0.5, 0.6))))
+    b.add_body("load", "world", lift, "hoist", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    b.add_body("bob", "load", kt.joints.Revolute((0, 1, 0)), "pivot", mass=2.0, com=(0.0, 0.0, -1.0), inertia=(1, 1, 1))
+    b.add_force(kt.forces.PointSpring("cable", "world", "bob", 30.0, 0.2, 5.0, end_at=(0.0, 0.0, -1.0)))
+    b.add_force(kt.forces.Bushing("rubber", "load", "bob", 10.0, 5.0, 1.0, 0.7))
+    b.add_force(kt.forces.Drag("air", "load", 0.5, 0.3))
+    model = b.build()
+    run = kt.simulate(model, [0.4], duration=0.5, dt=2e-3)
+    balance = run.energy_balance
+    assert np.abs(balance.remainder).max() < 1e-8 * balance.scale
+    z_dot = 0.5 + 1.2 * run.time
+    np.testing.assert_allclose(balance.powers["force air"], -(0.5 + 0.3 * z_dot) * z_dot**2, rtol=1e-12)
+    found = kt.dynamics.forces_by_element(model, run.q, run.v, t=run.time)
+    for k, name in enumerate(model.element_names):
+        np.testing.assert_allclose(found.power[:, k], balance.powers[f"force {name}"], atol=1e-12)

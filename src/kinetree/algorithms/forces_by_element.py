@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinetree.algorithms.domain import LIMITS, UNIT_QUATERNIONS
+from kinetree.algorithms.element_powers import element_powers
 from kinetree.algorithms.force_elements import (
     dissipative_forces,
     element_joint_forces,
@@ -44,8 +45,9 @@ def forces_by_element(model, q, v, x=None, u=None):
     -----
     Source: the laws of ``model.elements`` and of the forces in loop joints, in the order of ``model.element_names``.
     Identities: the rows of tau add up to the part of `passive_joint_forces` that is not of joints, and of
-    `actuator_joint_forces`; ``tau @ v`` is the power less the rate of the energy; tau of elements between frames is
-    ``-external_forces(q, wrenches)``. Joint ranges of actuator forces act on tau, not on wrenches and tensions.
+    `actuator_joint_forces`; ``tau @ v`` is the power less the rate of the energy, unless joints depend on time; tau of
+    elements between frames is ``-external_forces(q, wrenches)``. Joint ranges of actuator forces act on tau, not on
+    wrenches and tensions.
 
     See Also
     --------
@@ -63,7 +65,10 @@ def forces_by_element(model, q, v, x=None, u=None):
     """
     kin, found = Kinematics(model, q, v), laws(model, x, u)
     tau = element_joint_forces(model, q, v, x, u)
-    power = [dot(force, v) for force in dissipative_forces(model, q, v, x, u)]
+    if model._clock is not None:  # joints that move by themselves: tau v leaves a part out
+        power = [of_one for of_one, _ in element_powers(model, q, v, x, u)]
+    else:
+        power = [dot(force, v) for force in dissipative_forces(model, q, v, x, u)]
     wrenches, energy, lines = [], [], []
     for law in found:
         of_bodies, _ = wrenches_of(model, kin, [(law.leaves, [*law.conservative, *law.other])])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kinetree.algorithms.element_powers import element_powers
 from kinetree.algorithms.force_elements import dissipative_forces, element_energies
 from kinetree.algorithms.manifold import may_change_chart
 from kinetree.algorithms.passive import joint_forces
@@ -244,6 +245,8 @@ def _sources(run, system, now) -> dict[str, Channel]:
     if model.time_dependent:
         forces = () if metadata.wrenches is None else (metadata.wrenches,)
         power = System(model, bool(forces)).function("prescribed_power")(run.q, v, run.a, *now, *forces)
+        if model.laws:
+            power = power - sum(beyond for _, beyond in _element_powers(run))
         channels["prescribed motions"] = Channel("power", power)
     return channels
 
@@ -304,11 +307,19 @@ def _passive_channels(run) -> dict[str, Channel]:
 def _element_channels(run) -> dict[str, Channel]:
     """Powers of force elements that no stored energy explains, by velocity coordinate."""
     model, q, v = run.model, list(run.q.T), list(run.v.T)
+    if model.time_dependent and model.laws:
+        powers = {f"force {e.name}": power for e, (power, _) in zip(model.laws, _element_powers(run), strict=True)}
+        return {name: Channel("power", np.broadcast_to(x, len(run))) for name, x in powers.items() if np.any(x)}
     now = model.at(run.time)
     columns = dissipative_forces(now, q, v, list(run.x.T), list(run.u.T)) if model.laws else ()
     forces = (np.stack([np.broadcast_to(x, len(run)) for x in tau], axis=1) for tau in columns)
     powers = {f"force {e.name}": f * run.v for e, f in zip(model.laws, forces, strict=True)}
     return {name: Channel("power", power) for name, power in powers.items() if np.any(power)}
+
+
+def _element_powers(run) -> list[tuple]:
+    now = run.model.at(run.time)
+    return element_powers(now, list(run.q.T), list(run.v.T), list(run.x.T), list(run.u.T))
 
 
 def _sums(gains: np.ndarray) -> np.ndarray:
