@@ -10,6 +10,7 @@ from kinetree.errors import SimulationError
 from kinetree.maximal_coordinates.of_model import maximal
 from kinetree.redmax.constrained import accelerations as redmax_accelerations
 from kinetree.redmax.rows import model_rows
+from kinetree.scenes.velocity_euler import consistent_start
 
 TOLERANCE = 1e-9
 PIECE = 0.1  # [s] after which charts of rotations are checked
@@ -48,7 +49,7 @@ ACCELERATIONS = {"maximal": in_maximal_coordinates, "redmax": in_reduced_coordin
 def states(scene, formulation: str):
     """Times, positions and velocities of a run, whose joints have as many velocities as positions."""
     accelerations = ACCELERATIONS[formulation](scene.model)
-    (q, v), n = scene.start, len(scene.start[1])
+    (q, v), n = consistent_start(scene), len(scene.start[1])
     jumps = [end for end, _ in scene.torques if end < scene.duration]
     times = np.unique(np.round([*np.arange(0.0, scene.duration, PIECE), *jumps, scene.duration], 9))
     found = [(q, v)]

@@ -7,12 +7,13 @@ from math import pi
 
 import numpy as np
 
-from kinetree.constraints import LinearCoupling, LoopJoint
+from kinetree.constraints import LinearCoupling, LoopJoint, PrescribedMotion
 from kinetree.forces import PointSpring
-from kinetree.joints import Fixed, Prismatic, Spherical, Translational
+from kinetree.joints import Fixed, MovingFrame, Polynomial, Prismatic, Spherical, Translational
 from kinetree.scenes.parts import ABOUT_Y, BELOW, HANGING, Bodies, bar, chain, cylinder_along_y
 from kinetree.scenes.rows import FollowsFunction, FollowsTwist, Limits, OppositeTurns, PointsMeet
 from kinetree.scenes.scene import Scene
+from kinetree.spatial.scalar import exp, where
 
 NONE = (0.0, 0.0, 0.0)
 ABOVE = (0.0, 0.0, 5.0)
@@ -40,6 +41,24 @@ def swing_and_slide(t: float) -> tuple[float, float]:
     if t < 6.0:
         return t - 4.0, -2.0 * (t - 4.0)
     return (8.0 - t, 2.0 * (t - 8.0)) if t < 8.0 else (0.0, 0.0)
+
+
+def swung(t):
+    """The angle of `swing_and_slide`."""
+    later = where(t < 8.0, -0.5 * (8.0 - t) * (8.0 - t), 0.0)
+    return where(t < 2.0, -0.5 * t * t, where(t < 6.0, 0.5 * (t - 4.0) * (t - 4.0) - 4.0, later))
+
+
+def slid(t):
+    """The displacement of `swing_and_slide`."""
+    later = where(t < 8.0, (t - 8.0) * (t - 8.0) - 8.0, -8.0)
+    return where(t < 4.0, 0.0, where(t < 6.0, -(t - 4.0) * (t - 4.0), later))
+
+
+def carried(x: float, z: float):
+    """The center of a body that starts in (x, 0, z) follows `swing_and_slide`."""
+    path = MovingFrame((lambda t: slid(t) + x, 0.0, z), "y", (swung,))
+    return LoopJoint("carrier", path, "world", "center")
 
 
 def carried_chain():
@@ -150,20 +169,27 @@ SCENES = (
     Scene("6", "Joint limits", lambda: chain("joint limits", 2).build(),
           rows=(Limits("j2", -pi / 4, pi / 4),)),
     Scene("9", "Hybrid dynamics", lambda: chain("hybrid dynamics", 3, NONE).build(), duration=10.0, dt=0.02,
-          rows=(FollowsFunction("j1", ramp(7.0, 1.5 * pi, until=7.0)),), conservative=False),
+          rows=(FollowsFunction("j1", ramp(7.0, 1.5 * pi, until=7.0)),), conservative=False, driven=True),
     Scene("12", "Strings of point masses", with_strings, duration=1.0, dt=5e-3, explicit_springs=True, listed=2,
           rows=tuple(PointsMeet(point, node) for node, point in HELD),
           constraints=lambda: [LoopJoint(node, Spherical(), point, node) for node, point in HELD]),
-    Scene("13", "Maximal hybrid dynamics", carried_chain, duration=10.0, dt=0.05, conservative=False,
-          rows=(FollowsTwist("center", swing_and_slide),)),
+    Scene("13", "Maximal hybrid dynamics", carried_chain, duration=10.0, dt=0.05, conservative=False, driven=True,
+          rows=(FollowsTwist("center", swing_and_slide),), constraints=lambda: [carried(15.0, 0.0)]),
     Scene("15", "Prismatic joint", swinging_gate, (0.0, 0.0, 0.0, 0.75 * pi),
           rows=(PointsMeet("end", "ground", planar=True),), constraints=lambda: [closed("loop", "ground", "end")]),
-    Scene("20", "Reduced and maximal hybrid dynamics", carried_long_chain, duration=10.0, dt=0.05, conservative=False,
-          rows=(FollowsTwist("center", swing_and_slide), FollowsFunction("j3", ramp(10.0, 0.5 * pi)))),
+    Scene("20", "Reduced and maximal hybrid dynamics", carried_long_chain, duration=10.0, dt=0.05, conservative=False, driven=True,
+          rows=(FollowsTwist("center", swing_and_slide), FollowsFunction("j3", ramp(10.0, 0.5 * pi))), assembled=True,
+          constraints=lambda: [
+              carried(25.0, 0.0),
+              PrescribedMotion("j3", lambda t: 0.5 * pi / (exp(-7.0 * (0.2 * t - 1.0)) + 1.0)),
+          ]),
     Scene("24", "Spring damper", braced_chain, (0.5 * pi, -0.5 * pi), energy_scale=1.0 / BRACE, conservative=False),
     Scene("32", "Driven four-bar linkage", four_bar, (pi, 0.0, 0.0, 0.0), duration=1.0, dt=5e-3, gain=20.0,
           rows=(PointsMeet("end", "ground", planar=True), FollowsFunction("j2", lambda t: (None, DRIVE))),
-          conservative=False),
+          conservative=False, driven=True, assembled=True,
+          constraints=lambda: [
+              closed("loop", "ground", "end"), PrescribedMotion("j2", Polynomial((0.0, DRIVE))),
+          ]),
     Scene("34", "Gears", gears, duration=1.0, rows=(OppositeTurns("j2", "j4"),),
           constraints=lambda: [LinearCoupling(("j2", "j4"), (1.0, 1.0), 0.0)]),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from kinetree.scenes.accelerations import ACCELERATIONS, states
 from kinetree.scenes.charts import ChartedBDF2
 from kinetree.scenes.expected import EXACT, IMPLICIT, VELOCITY_EULER
 from kinetree.scenes.scene import Expected, Scene
-from kinetree.scenes.velocity_euler import VelocityEuler
+from kinetree.scenes.velocity_euler import VelocityEuler, consistent_start
 from kinetree.simulation.options import Inputs
 from kinetree.simulation.simulate import simulate
 
@@ -127,7 +127,7 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
     -3697.454569
     """
     scene = SCENES[choice("scene", key, SCENES, "the scenes of REDMAX")]
-    simulated = (*FIXED_STEP, "adaptive", *ACCELERATIONS) if scene.has_exact_motion else ()
+    simulated = (*FIXED_STEP, "adaptive", *(() if scene.driven else ACCELERATIONS)) if scene.has_exact_motion else ()
     known = dict.fromkeys((*formulations(scene), *simulated))
     choice("formulation", formulation, known, f"those of scene {key!r}")
     if formulation == "velocity_euler":
@@ -146,7 +146,7 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
 
 def _simulated(scene: Scene, name: str):
     """A run by `simulate`, piece by piece where joint forces jump."""
-    (q, v), start, pieces = scene.start, 0.0, []
+    (q, v), start, pieces = consistent_start(scene), 0.0, []
     integrator = ADAPTIVE if name == "adaptive" else name
     for end in (*(end for end, _ in scene.torques if end < scene.duration), scene.duration):
         inputs = Inputs(tau=scene.tau(start))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.compiler.calls import public_call
 from kinetree.integrators.system import dynamics_time
 
 
@@ -56,6 +57,10 @@ class Scene:
         Baumgarte's coefficient of these rows [1/s].
     constraints : callable, optional
         The same as constraints of the model.
+    driven : bool
+        Whether constraints depend on time.
+    assembled : bool
+        Whether the start obeys the constraints only after corrections: of positions, and of velocities by impulses.
     explicit_springs : bool
         Whether the velocity-level scheme leaves the stiffness of force elements out of its matrix.
     energy_scale : float
@@ -83,6 +88,8 @@ class Scene:
     rows: tuple = ()
     gain: float = 5.0
     constraints: Callable | None = None
+    driven: bool = False
+    assembled: bool = False
     explicit_springs: bool = False
     energy_scale: float = 1.0
     conservative: bool = True
@@ -125,8 +132,6 @@ class Scene:
 
     def energies(self, q, v, t=0.0) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic energy, and potential energy with that of the springs, as the source counts it [erg]."""
-        from kinetree.compiler.calls import public_call
-
         model, time = self.model, dynamics_time(self.model, t)
         later = time if model.time_dependent else ()
         T, V, E = (public_call(name) for name in ("kinetic_energy", "potential_energy", "elastic_energy"))

@@ -9,6 +9,7 @@ from kinetree.algorithms.crba import crba
 from kinetree.algorithms.force_slopes import gauss_newton_damping, gauss_newton_stiffness
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import bias_forces
+from kinetree.analysis.assemble import assemble
 from kinetree.compiler.calls import public_call
 from kinetree.integrators.kernels import part
 from kinetree.integrators.system import System
@@ -74,6 +75,15 @@ class VelocityEuler:
     def slip(self, D, v):
         """Forces of errors of the source, none here."""
         return np.zeros_like(v)
+
+
+def consistent_start(scene) -> tuple[np.ndarray, np.ndarray]:
+    """The start of a scene where the constraints of its model hold: positions assembled, velocities after impulses."""
+    q, v = scene.start
+    if not scene.assembled:
+        return q, v
+    q = assemble(scene.model, q)
+    return q, VelocityEuler(scene).velocity(q, v, 0.0, 0.0)
 
 
 def _stacked(rows, nv: int, gain: float):
