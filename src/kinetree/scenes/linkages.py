@@ -177,8 +177,9 @@ SCENES = (
           rows=(FollowsTwist("center", swing_and_slide),), constraints=lambda: [carried(15.0, 0.0)]),
     Scene("15", "Prismatic joint", swinging_gate, (0.0, 0.0, 0.0, 0.75 * pi),
           rows=(PointsMeet("end", "ground", planar=True),), constraints=lambda: [closed("loop", "ground", "end")]),
-    Scene("20", "Reduced and maximal hybrid dynamics", carried_long_chain, duration=10.0, dt=0.05, conservative=False, driven=True,
-          rows=(FollowsTwist("center", swing_and_slide), FollowsFunction("j3", ramp(10.0, 0.5 * pi))), assembled=True,
+    Scene("20", "Reduced and maximal hybrid dynamics", carried_long_chain, duration=10.0, dt=0.05, conservative=False,
+          rows=(FollowsTwist("center", swing_and_slide), FollowsFunction("j3", ramp(10.0, 0.5 * pi))),
+          driven=True, assembled=True,
           constraints=lambda: [
               carried(25.0, 0.0),
               PrescribedMotion("j3", lambda t: 0.5 * pi / (exp(-7.0 * (0.2 * t - 1.0)) + 1.0)),
