@@ -43,6 +43,7 @@ MADE = {
     "compiler.Function",
     "MechanismBuilder",
     "Model",
+    "scenes.SceneRun",
     "simulation.RolloutGradient",
     "simulation.Snapshot",
     "Trajectory",

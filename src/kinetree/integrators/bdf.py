@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinetree.arguments import choice, refuse
+from kinetree.arguments import choice, refuse, whole
 from kinetree.integrators.bdf1 import BDF1
 from kinetree.integrators.bdf2 import BDF2
 from kinetree.integrators.linearly_implicit import SOLVERS
@@ -48,7 +48,7 @@ class BDF:
     internal_states = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.order, bool) or self.order not in METHODS:
+        if whole("BDF: order", self.order, "1 or 2", least=1) not in METHODS:
             refuse("BDF: order", self.order, "1 or 2")
         choice("solver", self.solver, SOLVERS, "kt.integrators.BDF")
 

@@ -43,6 +43,8 @@ def path_length(path: Path, kin):
     """
     if not isinstance(path, tuple) or not all(isinstance(part, PathPart) for part in path):
         refuse("path_length: path", path, "a tuple of JointTerm, or of ViaPoint, WrapShape and Pulley")
+    if not hasattr(type(kin), "seen_from"):
+        refuse("path_length: kin", kin, "the kinematics that laws of force and constraints are given")
     total = 0.0
     if is_fixed(path):
         for term in path:

@@ -148,7 +148,7 @@ class WrapShape(PathPart):
 
     def __post_init__(self) -> None:
         label = f"wrap shape at frame {self.frame!r}"
-        if self.kind in UNSUPPORTED:
+        if isinstance(self.kind, str) and self.kind in UNSUPPORTED:
             raise UnsupportedError(
                 f"{label}: lengths over kind {self.kind!r} are not computed; {' and '.join(SHAPES)} are"
             )

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from kinetree.arguments import refuse, whole
+from kinetree.arguments import a_model, array, refuse, whole
 from kinetree.errors import unknown_name
 from kinetree.spatial import Vector3
 from kinetree.state_kinematics import Kinematics
@@ -49,7 +49,9 @@ def path_points(model, q, tendon, per_turn: int = 64) -> list[np.ndarray]:
     >>> curve.shape
     (3, 3)
     """
+    a_model("path_points: model", model)
     whole("path_points: per_turn", per_turn, least=4)
+    q = array("path_points: q", q, shape=(model.nq,))
     if isinstance(tendon, str):
         known = {each.name: each.path for each in model.tendons}
         if tendon not in known:
@@ -57,7 +59,7 @@ def path_points(model, q, tendon, per_turn: int = 64) -> list[np.ndarray]:
         tendon = known[tendon]
     elif not isinstance(tendon, (tuple, list)):
         refuse("path_points: tendon", tendon, "the name of a tendon, or a path")
-    path, kin = path_of("path_points: tendon", tendon), Kinematics(model, np.asarray(q, float).tolist())
+    path, kin = path_of("path_points: tendon", tendon), Kinematics(model, q.tolist())
     curves = []
     for _, parts in () if is_fixed(path) else branches(path):
         points = [_array(kin.point(parts[0].frame, parts[0].at))]
