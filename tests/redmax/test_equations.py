@@ -9,7 +9,8 @@ import kinetree as kt
 from kinetree.compiler.calls import plain_call
 from kinetree.errors import UnsupportedError
 from kinetree.integrators.linearly_implicit import STEPS
-from tests.maximal_coordinates.test_models import alike, loops, of_bodies, tree
+from tests.forces import loaded
+from tests.maximal_coordinates.test_models import alike, of_bodies, tree
 
 EXACT = 1e-12  # relative: the same numbers by another order of additions, of some 1e3 terms
 
@@ -65,28 +66,34 @@ def test_joints_that_depend_on_time():
 
 @pytest.mark.seeds(20)
 def test_all_formulations_agree(seed):
-    """REDMAX, maximal coordinates, RNEA with CRBA, and ABA, under force elements."""
-    agreement(*tree(seed))
+    """REDMAX, maximal coordinates, RNEA with CRBA, and ABA, under force elements of all kinds."""
+    agreement(seed)
 
 
 @pytest.mark.sweep
 @pytest.mark.seeds(300)
 def test_all_formulations_agree_on_many_trees(seed):
     """The same on 300 trees."""
-    agreement(*tree(1000 + seed))
+    agreement(1000 + seed)
 
 
-def agreement(model, q, v, tau, f_ext):
-    """All accelerations to 1e-9."""
-    expected = kt.forward_dynamics(model, q, v, tau, f_ext)  # ABA
-    M, f = kt.redmax.equation(model, q, v, tau, f_ext)
+def agreement(seed):
+    """All accelerations to 1e-9, at positions that the poses of the bodies give."""
+    model, rng = loaded.tree(seed), np.random.default_rng(seed)
+    system, more = kt.maximal(model), loaded.internal(model, seed)
+    state = system.state(model.random_q(rng), rng.standard_normal(model.nv))
+    q, v = system.reduced_state(*state)
+    tau, f_ext = rng.standard_normal(model.nv), rng.standard_normal((model.nb, 6))
+    expected = kt.forward_dynamics(model, q, v, tau, f_ext, **more)  # ABA
+    M, f = kt.redmax.equation(model, q, v, tau, f_ext, **more)
     alike(np.linalg.solve(M, f), expected)
-    alike(kt.redmax.accelerations(model, q, v, tau, f_ext=f_ext, method="dual").values, expected)
-    passive = kt.dynamics.passive_joint_forces(model, q, v)
-    alike(np.linalg.solve(kt.crba(model, q), tau + passive - kt.bias_forces(model, q, v, f_ext)), expected)
-    alike(kt.inverse_dynamics(model, q, v, expected, f_ext), tau)
-    system = kt.maximal(model)
-    found = system.accelerations(*system.state(q, v), tau, f_ext)
+    alike(kt.redmax.accelerations(model, q, v, tau, f_ext=f_ext, method="dual", **more).values, expected)
+    forces = tau - kt.bias_forces(model, q, v, f_ext)
+    for name in ("passive_joint_forces", "actuator_joint_forces"):
+        forces = forces + getattr(kt.dynamics, name)(model, q, v, **more)
+    alike(np.linalg.solve(kt.crba(model, q), forces), expected)
+    alike(kt.inverse_dynamics(model, q, v, expected, f_ext, **more), tau)
+    found = system.accelerations(*state, tau, f_ext, **more)
     alike(found.accelerations, of_bodies(model, q, v, expected))
 
 
@@ -104,19 +111,20 @@ def test_all_formulations_agree_on_many_loops(seed):
 
 
 def agreement_with_loops(seed):
-    model, q, v = loops(seed)
-    system = kt.maximal(model)
+    bare, q, v = kt.models.random_loops(seed, bodies=4 + seed % 4, loops=1 + seed % 2)
+    model = loaded.loaded(bare, seed, share=0.3)
+    system, more = kt.maximal(model), loaded.internal(model, seed)
     state = system.state(q, v)
     q, v = system.reduced_state(*state)  # positions of composite joints are not unique; tau belongs to these
     tau = np.random.default_rng(seed).standard_normal(model.nv)
-    expected, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
-    alike(system.accelerations(*state, tau).accelerations, of_bodies(model, q, v, expected))
+    expected, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True, **more)
+    alike(system.accelerations(*state, tau, **more).accelerations, of_bodies(model, q, v, expected))
     rows = [kt.redmax.model_rows(model, q, v)]
     for method in ("kkt", "dual"):
-        found = kt.redmax.accelerations(model, q, v, tau, rows, method=method)
+        found = kt.redmax.accelerations(model, q, v, tau, rows, method=method, **more)
         alike(found.values, expected)
         alike(found.multipliers, lam[list(model.independent_rows())])
-    M_R, f_R = kt.redmax.hyper_reduced(model, q, v, tau)
+    M_R, f_R = kt.redmax.hyper_reduced(model, q, v, tau, **more)
     independent = list(model.independent_velocities())
     alike(np.linalg.solve(M_R, f_R), expected[independent])
 

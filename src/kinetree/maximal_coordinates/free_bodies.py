@@ -19,6 +19,7 @@ from kinetree.constraints import LoopJoint
 from kinetree.constraints.contract import EQUALITY
 from kinetree.constraints.redundancy import LoopRows
 from kinetree.errors import ConstraintError, InertiaError, ModelError, UnsupportedError
+from kinetree.forces.contract import JointForce
 from kinetree.joints import Free
 from kinetree.model import Model
 from kinetree.model.builder import ModelBuilder, as_transform
@@ -28,6 +29,7 @@ from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.surgery.trees import retree
 
 WORLD = "world"
+NO_EQUIPMENT = {"actuators": (), "tendons": (), "keyframes": ()}
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,11 @@ def freed(model: Model) -> tuple[Model, list[Inertia]]:
         if not I.m > 0.0:
             raise massless("maximal", name, I.m)
     poses = [LoopJoint(f"pose of {body}", Free(), WORLD, body) for body in model.body_names[1:]]
-    laws = [force for force in model.forces if not force.commanded]  # those that actuators of the equipment are, too
-    kept = [c for c in model.constraints if not c.joints]
-    bare = model.replace(equipment=replace(model.equipment, actuators=(), tendons=(), keyframes=()))
-    bare = bare.replace(forces=laws, armature=0.0, I=[model.I[0], *map(regular, inertias)])
-    bare = bare.replace(constraints=tuple(kept))
+    laws = [force for force in model.forces if not (force.commanded or isinstance(force, JointForce))]
+    bare = model.replace(equipment=replace(model.equipment, **NO_EQUIPMENT))
+    none = {"armature": 0.0, "lower": -np.inf, "upper": np.inf, "velocity_limit": np.inf, "effort_limit": np.inf}
+    bare = bare.replace(forces=laws, I=[model.I[0], *map(regular, inertias)], **none)
+    bare = bare.replace(constraints=tuple(c for c in model.constraints if not c.joints))
     try:
         bodies = bare.with_constraints(*poses)
         return retree(bodies, keep=[loop.name for loop in poses], chords=model.joint_names), inertias
@@ -130,6 +132,13 @@ def coupled(model: Model) -> Model | None:
     rows = tuple(c for c in model.constraints if c.joints)
     bare = model.replace(constraints=rows)
     return bare.replace(equipment=replace(bare.equipment, loops=(), equalities=())) if rows else None
+
+
+def with_joint_forces(model: Model) -> Model | None:
+    """The model with the springs, dampers and stops of its joints alone; None if there are none."""
+    laws = [force for force in model.forces if isinstance(force, JointForce)]
+    bare = model.replace(constraints=(), equipment=replace(model.equipment, loops=(), equalities=(), **NO_EQUIPMENT))
+    return bare.replace(forces=laws) if laws else None
 
 
 def _refuse(model: Model) -> None:

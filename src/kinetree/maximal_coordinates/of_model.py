@@ -30,7 +30,8 @@ class MaximalSystem(System):
         system, inertias = free_bodies.freed(model)
         loops = dict(system.loop_joints())
         ends = {model.joint_name(i): i for i in model.outward()}
-        self._prepare(system, inertias, _kept(model, system), free_bodies.coupled(model), ends, model.armature)
+        self._prepare(system, inertias, _kept(model, system), free_bodies.coupled(model), ends, model.armature,
+                      free_bodies.with_joint_forces(model))  # fmt: skip
         offsets = np.cumsum([0, *(loop.joint.nq for loop in loops.values())]).tolist()
         place = dict(zip(loops, offsets, strict=False))
         self._positions = np.array(
@@ -142,8 +143,7 @@ def maximal(model) -> MaximalSystem:
     Raises
     ------
     UnsupportedError
-        The model is planar, or has gears, joints that depend on time, bounded forces, or joints with limits or other
-        data that loop joints cannot have.
+        The model is planar, or has gears, joints that depend on time, or bounded forces.
     InertiaError
         A body has no inertia of its own.
 
@@ -151,8 +151,8 @@ def maximal(model) -> MaximalSystem:
     -----
     Source: Sueda, chapter 1. Constraints between coordinates of joints act on ``v = E Phi``, the rates of the
     coordinates that the twists of the bodies give: ``G_m = G_r E``. Armatures are inertias along these rows.
-    Identities: the accelerations are those of `forward_dynamics`; the wrenches those of `dynamics.joint_wrenches`,
-    where joints have no springs or dampers.
+    Springs, dampers and stops of joints act along these rows, too.
+    Identities: the accelerations are those of `forward_dynamics`; the wrenches those of `dynamics.joint_wrenches`.
 
     Examples
     --------

@@ -25,6 +25,7 @@ from kinetree.model.model import GRAVITY
 
 METHODS = ("sparse", "dense")
 TINY = 1e-200
+_SLOPES = ("stiffness", "damping")
 
 
 class Solution(NamedTuple):
@@ -38,7 +39,8 @@ class Solution(NamedTuple):
         Forces along the rows of the constraints [N m or N], in the order of ``row_names``; zero for rows left out.
     wrenches : (n_joints, 6) array
         Wrench [moment; force] that each joint exerts on ``joint_bodies``, in the coordinates of that body [N m, N]: of
-        constraint and actuator. Forces of springs and dampers in the joint are not in it.
+        constraint and of actuator, and in systems of a model of the springs and dampers of its joints. Forces of
+        other elements are not in it.
     """
 
     accelerations: np.ndarray
@@ -181,9 +183,10 @@ class System:
         if redundant == "raise":
             self.accelerations(self.start, np.zeros(self.nv))  # refuses rows that are redundant at the start
 
-    def _prepare(self, model, inertias, kept, coupled=None, ends=None, armature=None) -> None:
+    def _prepare(self, model, inertias, kept, coupled=None, ends=None, armature=None, sprung=None) -> None:
         """Places of all entries; ``ends`` are the joints whose forces are ``tau``, with the body that each moves."""
-        self.model, self.n, self.nv, self._coupled = model, model.nb - 1, model.nv, coupled
+        self.model, self.n, self.nv = model, model.nb - 1, model.nv
+        self._coupled, self._sprung = coupled, sprung
         model = self._bodies = free_bodies.with_rows(model, kept)
         loops, numbered = dict(model.loop_joints()), model.constraint_rows()
         self._ends = (ends or {}) | {
@@ -264,22 +267,27 @@ class System:
         entries, bias, phi, coordinates, rows, E_bias, f = self._terms(self._bodies, q, v, **given)
         G, E = self._G.matrix(entries), self._E.matrix(rows)
         M = self._inertias
-        if tau is not None:
-            tau = array("tau", tau, shape=(len(self._of_tau),))
-            f = f + E[self._of_tau].T @ tau
+        E_tau, v = E[self._of_tau], array("v", v, shape=(self.nv,))
+        f = f + E_tau.T @ self._joint_forces(tau, coordinates, E_tau @ v)
         if self._armature.any():
             from scipy.sparse import diags_array
 
             M = M + E.T @ diags_array(self._armature) @ E
             f = f - E.T @ (self._armature * E_bias)
         if self._coupled is not None:
-            E_tau, q_r = E[self._of_tau], self._joint_positions(coordinates)
-            v_r = E_tau @ np.asarray(v, float)
+            q_r = self._joint_positions(coordinates)
             K = _rows(self._coupled, q_r)
             G = vstack([G, K @ E_tau])
-            bias = np.concatenate([bias, _bias(self._coupled, q_r, v_r) + K @ E_bias[self._of_tau]])
+            bias = np.concatenate([bias, _bias(self._coupled, q_r, E_tau @ v) + K @ E_bias[self._of_tau]])
             phi = np.concatenate([phi, _error(self._coupled, q_r)])
         return Equation(M, f, G, bias, phi, E, E_bias)
+
+    def _joint_forces(self, tau, coordinates, rates) -> np.ndarray:
+        """Forces along the coordinates of the joints: of actuators, and of springs and dampers of a model's joints."""
+        found = np.zeros(len(self._of_tau)) if tau is None else array("tau", tau, shape=(len(self._of_tau),))
+        if self._sprung is not None:
+            found = found + public_call("passive_joint_forces")(self._sprung, self._joint_positions(coordinates), rates)
+        return found
 
     def _joint_positions(self, coordinates) -> np.ndarray:
         raise NotImplementedError
@@ -307,11 +315,20 @@ class System:
         D : (nv, nv) sparse array
             ``-df/dv`` [N m s, N s/m].
         """
+        from scipy.sparse import csr_array
+
         choice("slopes: method", method, SLOPES)
         if method not in self._slopes:
             self._slopes[method] = slopes_of(self._bodies, method)
         given = {name: value for name, value in (("x", x), ("u", u)) if value is not None}
-        return tuple(self._pairs.matrix(values) for values in self._slopes[method](self._bodies, q, v, **given))
+        K, D = (self._pairs.matrix(values) for values in self._slopes[method](self._bodies, q, v, **given))
+        if self._sprung is not None:
+            _, _, _, coordinates, rows, *_ = self._terms(self._bodies, q, v, **given)
+            E = self._E.matrix(rows)[self._of_tau]
+            state = self._joint_positions(coordinates), E @ np.asarray(v, float)
+            K_r, D_r = (public_call(f"{what}_matrix")(self._sprung, *state, method=method) for what in _SLOPES)
+            K, D = K + E.T @ csr_array(K_r) @ E, D + E.T @ csr_array(D_r) @ E
+        return K, D
 
     def accelerations(
         self, q, v, tau=None, f_ext=None, *, x=None, u=None, baumgarte=(0.0, 0.0), method: str = "sparse"
@@ -340,7 +357,7 @@ class System:
         e = self.equation(q, v, tau, f_ext, x, u)
         rates = e.G @ np.asarray(v, float)
         found, lam = self._solve(e.M, e, e.f, -e.bias - 2.0 * alpha * rates - beta**2 * e.phi, method)
-        active = self._all_tau(tau) - self._armature * (e.E @ found + e.E_bias)
+        active = self._active(q, v, tau) - self._armature * (e.E @ found + e.E_bias)
         return Solution(found.reshape(-1, 6), lam, self._wrenches(e, lam, active))
 
     @checked(stabilize=a_truth_value)
@@ -386,11 +403,11 @@ class System:
             K, D = self.slopes(q, v, slopes, None, u)
             A, right = A + h * D + h * h * K, right + h * (D @ v)
         found, lam = self._solve(A, e, right, -gamma * e.phi, method)
-        q = public_call("integrate")(self._bodies, q, h * found)
+        q_next = public_call("integrate")(self._bodies, q, h * found)
+        active = self._active(q, v, tau) - self._armature * (e.E @ (found - v) / h + e.E_bias)
         if stabilize:
-            q = self.closed(q, steps=1)
-        active = self._all_tau(tau) - self._armature * (e.E @ (found - v) / h + e.E_bias)
-        return Step(q, found, lam / h, self._wrenches(e, lam / h, active))
+            q_next = self.closed(q_next, steps=1)
+        return Step(q_next, found, lam / h, self._wrenches(e, lam / h, active))
 
     def closed(self, q, *, steps: int = 3) -> np.ndarray:
         """Positions moved onto the constraints, by the least displacement in the metric of the inertia.
@@ -468,10 +485,11 @@ class System:
         rank = int((np.abs(np.diag(R)) > 1e-9).sum())
         return [self.row_names[self._kept[n]] for n in sorted(order[rank:])]
 
-    def _all_tau(self, tau) -> np.ndarray:
+    def _active(self, q, v, tau) -> np.ndarray:
+        """Forces along all coordinates of joints, those of loop joints zero."""
+        _, _, _, coordinates, rows, *_ = self._terms(self._bodies, q, v)
         found = np.zeros(len(self._armature))
-        if tau is not None:
-            found[self._of_tau] = tau
+        found[self._of_tau] = self._joint_forces(tau, coordinates, (self._E.matrix(rows) @ v)[self._of_tau])
         return found
 
     def _wrenches(self, e: Equation, lam, active) -> np.ndarray:

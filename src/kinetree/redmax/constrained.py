@@ -107,14 +107,15 @@ def velocities(model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, met
 
     Parameters
     ----------
-    model, rows, method
-        As for `accelerations`; the rows hold the velocities at the end of the step.
+    model : Model
     q : (nq,) array
         Joint positions [rad or m].
     v : (nv,) array
         Joint velocities [rad/s or m/s].
     tau : (nv,) array
         Actuator forces [N m or N].
+    rows : sequence of Rows
+        On the velocities at the end of the step.
     dt : float
         Length of the step h [s].
     f_ext : (nb, 6) array, optional
@@ -123,6 +124,8 @@ def velocities(model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, met
         Internal states of force elements [as the elements define them].
     u : (nu,) array, optional
         Inputs of force elements [as the elements define them].
+    method : {"kkt", "dual"}
+        As for `accelerations`.
 
     Returns
     -------

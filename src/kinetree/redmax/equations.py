@@ -141,8 +141,8 @@ def redmax_implicit_step(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     -----
     Source: Sueda, eq. 2.72-2.79, with ``K = -df/dq`` and ``D = -df/dv`` of all springs, dampers and force elements,
     symmetric parts (Baraff and Witkin 1998): those on bodies as ``J^T K_m J``, and the turning of their forces with
-    the bodies. Weight and Coriolis forces are those at the beginning. Identity: the step of ``integrator=
-    XX.
+    the bodies. Weight and Coriolis forces are those at the beginning. Identity: the step of
+    ``kt.integrators.LinearlyImplicit(forces="passive", slopes="symmetric")``.
 
     See Also
     --------
