@@ -174,3 +174,16 @@ def test_mujocos_own_example():
     if not path.exists():
         pytest.skip("this MuJoCo ships no test data")
     assert_same(load_mjcf(path, unsupported="drop"), mujoco.MjModel.from_xml_path(str(path)), 3)
+
+
+def test_planar_models():
+    """Sums of joints have lengths there, points in space are refused by name."""
+    b = kt.ModelBuilder.of(kt.models.double_pendulum())
+    terms = tuple(map(kt.tendons.JointTerm, ("shoulder", "elbow"), (1.0, 2.0)))
+    b.equipment = kt.model.Equipment(tendons=(kt.model.Tendon("sum", terms),))
+    with kt.interpreted():
+        assert kt.dynamics.tendon_lengths(b.build().planar(), [0.3, 0.4]) == pytest.approx([1.1])
+        points = kt.tendons.ViaPoint("world"), kt.tendons.ViaPoint("lower", (0.0, 0.0, 0.3))
+        b.equipment = kt.model.Equipment(tendons=(kt.model.Tendon("cord", points),))
+        with pytest.raises(UnsupportedError, match="'tendon cord' needs a spatial model"):
+            kt.dynamics.tendon_lengths(b.build().planar(), [0.3, 0.4])
