@@ -23,7 +23,7 @@ def table(folder: pathlib.Path) -> dict:
     scene = D.Coupled(model, rope, D.Attachment(0, "bob"))
     run = scene.simulate(0.02, 0.01)
     run.save(folder / "strand.npz")
-    state = dict(q=[0.1], v=[0.2], nodes=rope.nodes, velocities=rope.nodes)
+    state = dict(q=[0.1], v=[0.2], nodes=rope.nodes, velocities=rope.nodes, x0=None)
     size = (1.0, 0.1, 0.1)
     return {
         "deformables.Attachment": (D.Attachment, dict(nodes=0, frame="bob", at=(0.0, 0.0, 0.0), body="strand")),
@@ -70,7 +70,7 @@ def table(folder: pathlib.Path) -> dict:
         "deformables.Coupled.simulate": (
             scene.simulate,
             dict(
-                q0=[0.1], v0=[0.2], nodes=rope.nodes, velocities=rope.nodes,
+                q0=[0.1], v0=[0.2], nodes=rope.nodes, velocities=rope.nodes, x0=None,
                 duration=0.01, dt=0.01, integrator="bdf1", controller=None, inputs=None, record=kt.Record(),
                 progress=False,
             ),

@@ -82,7 +82,7 @@ def test_nets_agree_with_their_models_of_point_masses():
     moved = np.vstack((0.2 * rng.standard_normal((4, 3)), np.zeros(3)))
     state = scene.state(q, v, net.nodes + moved, rng.standard_normal((5, 3)))
     tau, f_ext = rng.standard_normal(arm.nv), rng.standard_normal((arm.nb, 6))
-    dv, du = accelerations(scene, state, Load(tau, (f_ext,), True))
+    dv, du = accelerations(scene, state, Load(tau, f_ext))
     model = scene.point_mass_model()
     q, v = [*q, *(state.x - net.nodes)[2:4].ravel()], [*v, *state.u[2:4].ravel()]
     wrenches = np.vstack((f_ext, np.zeros((2, 6))))
@@ -119,23 +119,30 @@ def test_attached_nodes_are_on_their_bodies(scene, integrator):
 
 @dataclass(frozen=True)
 class Winch(kt.forces.ForceElement):
-    """A tension that is an input."""
+    """A tension that follows an input with a lag of 50 ms."""
 
     name: str
     start: str
     end: str
     frame_fields = ("start", "end")
+    states = ("tension",)
     inputs = ("pull",)
 
     def length(self, kin):
         return kt.forces.norm(kin.point(self.end) - kin.point(self.start))
 
     def tension(self, length, rate, x, u):
-        return u.pull
+        return x.tension
+
+    def state_rate(self, kin, x, u):
+        return [(u.pull - x.tension) / 0.05]
 
 
 def test_inputs_act_as_in_simulations_of_the_model_alone():
-    """A controller, wrenches and inputs of force elements move a model beside a rope that is not attached to it."""
+    """A controller, wrenches, inputs and internal states of force elements, beside a rope that is not attached.
+
+    Fixed steps tend to the same motion, with order 1.
+    """
     b = kt.ModelBuilder.of(kt.models.double_pendulum())
     b.add_frame("wall", "world", ((1.0, 0.5, -1.0), (0.0, 0.0, 0.0)))
     b.add_force(Winch("winch", "wall", "lower"))
@@ -149,9 +156,16 @@ def test_inputs_act_as_in_simulations_of_the_model_alone():
     alone = kt.simulate(model, [0.4, 0.2], duration=0.3, dt=0.1, integrator=EXACT, **options)
     still = D.Coupled(model, rope).simulate(0.3, 0.1, [0.4, 0.2], integrator=EXACT)
     assert np.allclose(run.q, alone.q, rtol=0.0, atol=1e-8)
+    assert run.internal.shape == (4, 1) and abs(run.internal[-1, 0]) > 1.0
     assert np.abs(run.q - still.q).max() > 0.01
     fine = D.Coupled(model, rope).simulate(0.3, 2e-3, [0.4, 0.2], integrator=EXACT, **options)
     assert abs(fine.unexplained[-1]) < 1e-4 * abs(fine.work[-1])
+    for integrator in ("semi_implicit", "linearly_implicit", "bdf1"):
+        errors = []
+        for dt in (2e-3, 1e-3):
+            steps = D.Coupled(model, rope).simulate(0.3, dt, [0.4, 0.2], integrator=integrator, **options)
+            errors.append(np.abs(steps.q[-1] - run.q[-1]).max())
+        assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.15)
 
 
 def test_attachment_jacobian_and_its_rate():

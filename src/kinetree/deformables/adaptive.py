@@ -45,24 +45,29 @@ def solve_adaptive(
 
     free = scene.elements.free
     nq, nv, n = len(start.q), len(start.v), 3 * len(free)
-    cuts = np.cumsum([nq, nv, n])
+    cuts = np.cumsum([nq, nv, n, n])
 
     def unpacked(y) -> State:
-        q, v, x, u = np.split(y, cuts)
+        q, v, x, u, z = np.split(y, cuts)
         if nv:
             q = scene.rigid.function("normalize")(q)
-        state = State(q, v, start.x.copy(), start.u.copy())
+        state = State(q, v, start.x.copy(), start.u.copy(), z if len(z) else None)
         state.x[free], state.u[free] = x.reshape(-1, 3), u.reshape(-1, 3)
         return scene.placed(state)
 
     def rate(t, y):
         tick(t)
         state = unpacked(y)
-        dv, du = accelerations(scene, state, load_at(t, state))
+        load = load_at(t, state)
+        dv, du = accelerations(scene, state, load)
         q_dot = scene.rigid.function("q_dot")(state.q, state.v) if nv else state.q
-        return np.concatenate((q_dot, dv, state.u[free].ravel(), du.ravel()))
+        states = scene.rigid.function("force_state_rates") if load.z is not None else None
+        z_dot = states(state.q, state.v, *load.of_elements) if states else none
+        return np.concatenate((q_dot, dv, state.u[free].ravel(), du.ravel(), z_dot))
 
-    y0 = np.concatenate((start.q, start.v, start.x[free].ravel(), start.u[free].ravel()))
+    none = np.zeros(0)
+    z0 = none if start.z is None else start.z
+    y0 = np.concatenate((start.q, start.v, start.x[free].ravel(), start.u[free].ravel(), z0))
     method = METHODS.get(options.method, options.method.removeprefix("scipy:"))
     found = solve_ivp(
         rate, (times[0], times[-1]), y0, method, times, rtol=options.rtol, atol=options.atol, max_step=options.longest

@@ -82,6 +82,7 @@ class Coupled(CoupledSystem):
         *,
         nodes=None,
         velocities=None,
+        x0=None,
         integrator="linearly_implicit",
         controller: Callable | None = None,
         inputs: Inputs | None = None,
@@ -100,6 +101,8 @@ class Coupled(CoupledSystem):
             [rad/s or m/s]; default: at rest.
         nodes, velocities : (n, 3) array_like, optional
             Start of all nodes, body after body [m, m/s]; default: the shape at rest, without velocity.
+        x0 : (nx,) array_like, optional
+            Internal states of the model's force elements; default: as they define them.
         integrator : str or Adaptive
             "linearly_implicit": Euler's method with ``M + h D + h^2 K``, stable at any stiffness, of order 1; "bdf1"
             and "bdf2": implicit Euler and BDF2 by Newton's method; "semi_implicit": explicit forces, of order 1;
@@ -127,9 +130,10 @@ class Coupled(CoupledSystem):
         -----
         Source: Sueda, section 2.7 and eq. 2.72-2.79; Baraff and Witkin (1998). Attached nodes are on their frames
         exactly at all times. Slopes leave out that of ``J_a^T f`` by the joint positions, and that of gravity and
-        Coriolis forces in "linearly_implicit".
+        Coriolis forces in "linearly_implicit". Internal states of force elements take linearly implicit steps, of order
+        1, before the others.
         """
-        start = self.state(q0, v0, nodes, velocities)
+        start = self.state(q0, v0, nodes, velocities, x0)
         return simulated(self, start, duration, dt, integrator, controller, inputs, record, progress)
 
     def point_mass_model(self):

@@ -15,22 +15,22 @@ from kinetree.algorithms.rnea import bias_forces
 from kinetree.compiler.function import Function, compile
 from kinetree.errors import UnsupportedError
 from kinetree.integrators.implicit import force_slopes, passive_slopes, residual
-from kinetree.integrators.kernels import FORCES, part
+from kinetree.integrators.kernels import implicit_states, part
 from kinetree.integrators.system import System
 from kinetree.state_kinematics import Kinematics
 
 
-def _terms(model, q, v, tau, f_ext=None, u=None):
+def _terms(model, q, v, tau, f_ext=None, x=None, u=None):
     """Mass matrix, all joint forces, and the slopes of the passive ones."""
-    passive, bias = passive_joint_forces(model, q, v, None, u), bias_forces(model, q, v, f_ext)
-    K, D = passive_slopes(model, q, v, None, None, u)
+    passive, bias = passive_joint_forces(model, q, v, x, u), bias_forces(model, q, v, f_ext)
+    K, D = passive_slopes(model, q, v, None, x, u)
     K = [[-x for x in row] for row in K]
     return crba(model, q), [t + p - c for t, p, c in zip(tau, passive, bias, strict=True)], K, D
 
 
-def _implicit_terms(model, q, v, a, tau, f_ext=None, u=None):
+def _implicit_terms(model, q, v, a, tau, f_ext=None, x=None, u=None):
     """``r = ID(q, v, a) - tau`` and its slopes."""
-    return residual(model, q, v, a, tau, f_ext, None, u), *force_slopes(model, q, v, a, f_ext, None, u)
+    return residual(model, q, v, a, tau, f_ext, x, u), *force_slopes(model, q, v, a, f_ext, x, u)
 
 
 def _rows(model, q, v):
@@ -51,20 +51,48 @@ def _rows(model, q, v):
     return G, k, rate, phi
 
 
-TERMS = part("coupled_terms", _terms, "q[nq] v[nv] tau[nv]", "M[nv,nv] f[nv] K[nv,nv] D[nv,nv]", FORCES)
+def _internal(model, q, v, dt, x=None, u=None):
+    """Internal states of force elements after a step of linearly implicit Euler."""
+    return implicit_states(model, q, v, x, u, dt)
+
+
+ALL = "f_ext[nb,6] x[nx] u[nu]"
+TERMS = part("coupled_terms", _terms, "q[nq] v[nv] tau[nv]", "M[nv,nv] f[nv] K[nv,nv] D[nv,nv]", ALL)
+INTERNAL = part("coupled_internal", _internal, "q[nq] v[nv] dt", "x_next[nx]", "x[nx] u[nu]")
 IMPLICIT_TERMS = part(
     "coupled_implicit_terms", _implicit_terms, "q[nq] v[nv] a[nv] tau[nv]",
-    "r[nv] dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]", FORCES,
+    "r[nv] dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]", ALL,
 )  # fmt: skip
 ROWS = part("coupled_rows", _rows, "q[nq] v[nv]", "G[nc,nv] k[nc] rate[nc] phi[nc]")
 
 
 class Load(NamedTuple):
-    """Inputs of the model at an instant: actuator forces (nv,), wrenches (nb, 6) and inputs of force elements (nu,)."""
+    """The arguments of a model's dynamics beside its state; None for those that the model does not have.
+
+    Attributes
+    ----------
+    tau : (nv,) array
+        Actuator forces.
+    f_ext : (nb, 6) array or None
+        External wrenches.
+    z, u : (nx,) and (nu,) array, or None
+        Internal states and inputs of force elements.
+    """
 
     tau: np.ndarray
-    more: tuple = ()
-    has_wrenches: bool = False
+    f_ext: np.ndarray | None = None
+    z: np.ndarray | None = None
+    u: np.ndarray | None = None
+
+    @property
+    def more(self) -> tuple[np.ndarray, ...]:
+        """The arguments after tau."""
+        return tuple(x for x in (self.f_ext, self.z, self.u) if x is not None)
+
+    @property
+    def of_elements(self) -> tuple[np.ndarray, ...]:
+        """Internal states and inputs."""
+        return tuple(x for x in (self.z, self.u) if x is not None)
 
 
 class Frames(NamedTuple):
@@ -105,7 +133,6 @@ class Rigid:
         for what, found in (
             ("is planar", model.algebra.dimension != 6),
             ("depends on time", model.time_dependent or model.has_given_motions),
-            ("has force elements with internal states", model.nx),
             ("has motors", model.motors),
         ):
             if found:
@@ -120,17 +147,17 @@ class Rigid:
 
     def terms(self, spec, state: tuple, load: Load):
         """`TERMS` or `IMPLICIT_TERMS` at a state under all inputs."""
-        return self.function(spec, load.has_wrenches)(*state, load.tau, *load.more)
+        return self.function(spec, load.f_ext is not None)(*state, load.tau, *load.more)
 
     def powers(self, q, v, load: Load) -> tuple[float, float]:
         """Power of all inputs, and power that dampers and friction take [W]."""
-        passive, u = self.function("passive_joint_forces"), load.more[-1:] if self.model.nu else ()
-        held = passive(q, self._still, *u)
-        work, dissipated = float(load.tau @ v), -float((passive(q, v, *u) - held) @ v)
-        if u:
-            work += float((held - passive(q, self._still, np.zeros_like(u[0]))) @ v)
-        if load.has_wrenches:
-            work -= float(self.function("external_forces")(q, load.more[0]) @ v)
+        passive, given = self.function("passive_joint_forces"), load.of_elements
+        held = passive(q, self._still, *given)
+        work, dissipated = float(load.tau @ v), -float((passive(q, v, *given) - held) @ v)
+        if given:
+            work += float((held - passive(q, self._still, *map(np.zeros_like, given))) @ v)
+        if load.f_ext is not None:
+            work -= float(self.function("external_forces")(q, load.f_ext) @ v)
         return work, dissipated
 
     def _fused(self, quantities: list[str]):

@@ -24,6 +24,8 @@ class CoupledRun:
         Of the model [rad or m, and per second].
     x, u : (T, n, 3) array
         Positions and velocities of all nodes, body after body [m, m/s].
+    internal : (T, nx) array
+        Internal states of the model's force elements [as the elements define them].
     kinetic, gravitational, elastic : (T,) array
         Energies of model and nodes together [J].
     work, dissipated : (T,) array
@@ -48,6 +50,7 @@ class CoupledRun:
     v: np.ndarray
     x: np.ndarray
     u: np.ndarray
+    internal: np.ndarray
     kinetic: np.ndarray
     gravitational: np.ndarray
     elastic: np.ndarray

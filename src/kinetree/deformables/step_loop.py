@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.arguments import choice, refuse
 from kinetree.deformables.adaptive import solve_adaptive
-from kinetree.deformables.rigid import Load
+from kinetree.deformables.rigid import INTERNAL, Load
 from kinetree.deformables.run import ENERGIES, CoupledRun
 from kinetree.deformables.steps import STEPS
 from kinetree.deformables.system import CoupledSystem, State
@@ -44,7 +44,9 @@ def simulated(
             if n % every == 0:
                 recorder.add(n * dt, state, now)
             if n < steps:
+                now = load.ahead(now, state, dt)
                 state = stepper.step(state, now, dt)
+                state.z = now.z
                 if not (np.isfinite(state.x).all() and np.isfinite(state.q).all()):
                     raise _diverged((n + 1) * dt, state, integrator)
             bar.tick(n * dt)
@@ -57,7 +59,7 @@ class _Loads:
     """The inputs of the model at the start of each step."""
 
     def __init__(self, scene: CoupledSystem, controller, inputs: Inputs | None, dt: float | None) -> None:
-        self._bound = None
+        self._bound, self._rigid = None, scene.rigid
         if scene.model is not None:
             self._bound = BoundInputs(scene.model, controller, inputs or Inputs(), Components(()))
             self._bound.check_delays(dt)
@@ -70,8 +72,18 @@ class _Loads:
         """Forces, wrenches and inputs at a time [s] and a state."""
         if self._bound is None:
             return Load(state.v)
-        self._bound.begin(t, state.q, state.v)
-        return Load(self._bound.hold(t), self._bound.f_ext(t), self._bound.has_wrenches)
+        bound = self._bound
+        bound.begin(t, state.q, state.v)
+        given = list(bound.f_ext(t))
+        f_ext = given.pop(0) if bound.has_wrenches else None
+        return Load(bound.hold(t), f_ext, state.z, *given)
+
+    def ahead(self, load: Load, state: State, h: float) -> Load:
+        """The same with internal states at the end of a step of h seconds."""
+        if load.z is None:
+            return load
+        z = self._rigid.function(INTERNAL)(state.q, state.v, np.array(h), *load.of_elements)
+        return load._replace(z=z)
 
 
 def _advice(times: int) -> str:
@@ -95,7 +107,8 @@ class _Recorder:
     def __init__(self, scene: CoupledSystem, count: int) -> None:
         self.scene, self.filled = scene, 0
         state = scene.state()
-        n, sizes = len(scene.elements), {"q": state.q.shape, "v": state.v.shape}
+        n, nx = len(scene.elements), 0 if state.z is None else len(state.z)
+        sizes = {"q": state.q.shape, "v": state.v.shape, "internal": (nx,)}
         self.arrays = {name: np.empty((count, *shape)) for name, shape in sizes.items()}
         self.arrays |= {name: np.empty((count, n, 3)) for name in ("x", "u")}
         self.arrays |= {name: np.empty(count) for name in ("time", *ENERGIES)}
@@ -110,6 +123,7 @@ class _Recorder:
         self.arrays["time"][k] = t
         for name in ("q", "v", "x", "u"):
             self.arrays[name][k] = getattr(state, name)
+        self.arrays["internal"][k] = () if state.z is None else state.z
         if self.scene.rigid is not None:
             self.arrays["origins"][k] = self.scene.rigid.function("frame_poses")(state.q)[1][: len(self.parents)]
         nodes, still = self.scene.elements, np.zeros_like(state.u)

@@ -105,9 +105,11 @@ class Stepper:
         """The state with positions and velocities after a step, attached nodes on their frames."""
         q, x, u = state.q, state.x.copy(), state.u.copy()
         if self.nv:
-            q, v = self.rigid.function(part)(q, xi, v)
+            w = v if state.z is None else np.concatenate((v, state.z))  # ends of steps take both
+            q, w = self.rigid.function(part)(q, xi, w)
+            v = w[: self.nv]
         x[self.nodes.free], u[self.nodes.free] = x_free, u_free
-        return self.scene.placed(State(q, v, x, u))
+        return self.scene.placed(State(q, v, x, u, state.z))
 
     def on_joints(self, jacobian, values) -> np.ndarray:
         """``J_a^T values`` of attached nodes."""

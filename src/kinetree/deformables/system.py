@@ -14,6 +14,7 @@ from kinetree.deformables.node_matrix import SOLVERS, NodeMatrix
 from kinetree.deformables.nodes import Nodes
 from kinetree.deformables.rigid import Frames, Rigid
 from kinetree.errors import DuplicateNameError, ModelError, unknown_name
+from kinetree.simulation.initial import joined_state
 from kinetree.simulation.limits import with_soft_stops
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -21,12 +22,16 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 @dataclass(slots=True)
 class State:
-    """A state of a coupled system: q, v of the model; positions x and velocities u of all nodes (n, 3)."""
+    """A state of a coupled system: q, v of the model; positions x and velocities u of all nodes (n, 3).
+
+    z are the internal states of the model's force elements, None if it has none.
+    """
 
     q: np.ndarray
     v: np.ndarray
     x: np.ndarray
     u: np.ndarray
+    z: np.ndarray | None = None
 
 
 class CoupledSystem:
@@ -145,7 +150,7 @@ class CoupledSystem:
 
     # States ----------------------------------------------------------------------------------------------------------
 
-    def state(self, q=None, v=None, nodes=None, velocities=None) -> State:
+    def state(self, q=None, v=None, nodes=None, velocities=None, x0=None) -> State:
         """A state with the attached nodes where their frames are.
 
         Parameters
@@ -159,6 +164,8 @@ class CoupledSystem:
             fixed ones stay there.
         velocities : (n, 3) array_like, optional
             [m/s]; default: zero. Those of attached and fixed nodes do not count.
+        x0 : (nx,) array_like, optional
+            Internal states of force elements [as the elements define them]; default: as they define them.
 
         Returns
         -------
@@ -171,7 +178,8 @@ class CoupledSystem:
         u = np.zeros((n, 3)) if velocities is None else array("state: velocities", velocities, "[m/s]", shape=(n, 3))
         x, u = x.copy(), u.copy()
         u[self.elements.fixed] = 0.0
-        return self.placed(State(q, v, x, u))
+        z = None if self.model is None or not self.model.nx else joined_state(self.model, v, x0)[nv:]
+        return self.placed(State(q, v, x, u, z))
 
     def placed(self, state: State, frames: Frames | None = None) -> State:
         """The state with positions and velocities of attached nodes from those of the model, in place."""
