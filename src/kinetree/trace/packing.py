@@ -4,6 +4,8 @@ A *pack* is a few values that are the same operation of operands which are packe
 found from the leaves on: values of one shape (the same operations down to inputs and params, whichever these are) are
 candidates, and those whose operands are in one lane of the same packs belong together. Parts that mirror each other
 differ in signs of terms: such lanes are multiplied by -1. Sums over all legs, and what the base does, remain single.
+Where there are no equal parts of this kind, they may begin at values that many users take alike: muscles have the same
+curves of different lengths.
 
 `pack` writes a program anew with vectors among its values. Each lane computes what the single value did, so the bits
 stay. The other forms of a program, over many states or in C, have no use for packs.
@@ -22,7 +24,7 @@ from dataclasses import dataclass, replace
 
 from kinetree.trace.program import SIGNATURES, Program
 
-WIDTHS = (4, 2, 3, 6, 8, 5, 7)
+WIDTHS = (2, 3, 4, 5, 6, 7, 8)
 """Numbers of equal parts that are looked for."""
 
 COMMUTATIVE = frozenset(("add", "sub", "mul", "and", "or", "eq", "fma", "fms", "fnma"))
@@ -30,6 +32,8 @@ COMMUTATIVE = frozenset(("add", "sub", "mul", "and", "or", "eq", "fma", "fms", "
 SIGNS = {"add": (1, 1), "sub": (1, -1), "fma": (1, 1, 1), "fms": (1, 1, -1), "fnma": (-1, 1, 1)}
 """Signs of the operands of sums; that of a product stands at its first factor."""
 SUMS = {"sub": "add", "fms": "fma", "fnma": "fma"}
+MANY = 6
+"""Users from which a value may be the source of a part."""
 WORTH = 0.85
 """A packed program must have fewer instructions than this times those of the plain one."""
 
@@ -138,15 +142,32 @@ def with_params_in_rows(program: Program) -> Program:
 def packs_of(program: Program) -> list[Pack]:
     """The packs that make a program shortest; none where they save too little."""
     if program.packs is None:
-        program.keep_packs([] if program.cuts else _Finder(program).best())
+        program.keep_packs([] if program.cuts else _best(program))
     return program.packs
 
 
+def _best(program: Program) -> list[Pack]:
+    finder = _Finder(program)
+    limit = WORTH * len(finder.live)
+    best = finder.best(limit)
+    if not best and (sources := finder.alike()):
+        finder.sources = sources
+        finder.shape, finder.classes = finder.shapes()
+        best = finder.best(limit)
+    return best
+
+
 class _Finder:
-    """The shapes of a program's values, and packs of some width."""
+    """The shapes of a program's values, and packs of some width.
+
+    Attributes
+    ----------
+    sources : dict of int to int
+        Values that count as leaves, and their kinds: parts may begin there, though what leads to them differs.
+    """
 
     def __init__(self, program: Program) -> None:
-        self.program, self.code = program, program.code
+        self.program, self.code, self.sources = program, program.code, {}
         needed = program.needed(True)
         self.live = [v for v, (op, *_) in enumerate(self.code) if needed[v] and op in SIGNATURES]
         self.users: list[list[int]] = [[] for _ in self.code]
@@ -154,15 +175,31 @@ class _Finder:
             for a in self.code[v][1:]:
                 self.users[a].append(v)
         self.results = {value for result in program.results for value in result}
-        self.shape, self.classes = self._shapes()
+        self.shape, self.classes = self.shapes()
 
-    def _shapes(self) -> tuple[list[int], list[list[int]]]:
+    def alike(self) -> dict[int, int]:
+        """Values of different shapes that many users take in the same way, such as the lengths of muscles."""
+        kinds: dict[tuple, list[int]] = defaultdict(list)
+        for v in self.live:
+            users = [self.code[u] for u in self.users[v]]
+            if len(users) >= MANY and not self.program.is_boolean(v):
+                ways = [(op, *(self._other(a, v) for a in args)) for op, *args in users]
+                kinds[tuple(sorted(ways))].append(v)
+        groups = [values for values in kinds.values() if len({self.shape[v] for v in values}) > 2]
+        return {v: kind for kind, values in enumerate(groups) for v in values}
+
+    def _other(self, a: int, v: int) -> str:
+        return "it" if a == v else repr(self.code[a][1]) if self.code[a][0] == "const" else ""
+
+    def shapes(self) -> tuple[list[int], list[list[int]]]:
         """For each value the number of its shape; the values of each shape, in order of depth."""
         code, numbers = self.code, {}
         shape, depth = [0] * len(code), [0] * len(code)
         for v, operation in enumerate(code):
             op = operation[0]
-            if op == "const":
+            if v in self.sources:
+                key = "source", self.sources[v]
+            elif op == "const":
                 key = op, abs(operation[1])
             elif op == "input":
                 key = operation[:2]
@@ -178,28 +215,32 @@ class _Finder:
         reported = {value for _, value in self.program.checks}
         classes: dict[int, list[int]] = defaultdict(list)
         for v in self.live:
-            if v not in reported:
+            if v not in reported and v not in self.sources:
                 classes[shape[v]].append(v)
         several = [values for values in classes.values() if len(values) > 1]
         return shape, sorted(several, key=lambda values: depth[values[0]])
 
-    def best(self) -> list[Pack]:
-        """The packs of the best width."""
-        count, best = len(self.live), []
-        limit = WORTH * count
-        for width in WIDTHS:
-            if count - sum(len(values) // width for values in self.classes) * (width - 1) < limit:
+    def best(self, limit: float) -> list[Pack]:
+        """The packs of the best width, if their cost is below a limit."""
+        count, best, done = len(self.live), [], 1
+        saved = {width: self._most_saved(width) for width in WIDTHS}
+        for width in sorted(WIDTHS, key=saved.__getitem__, reverse=True):
+            if count - saved[width] < limit and done % width:  # no divisor of a width that was good
                 found = self.packs(width)
-                if self.cost(found) < count:
-                    found = self.worthwhile(found)
+                if self.cost(found) < min(count, 1.1 * limit):
+                    found = self.without_circles(self.worthwhile(found))
                     cost = self.cost(found)
                     if cost < limit:
-                        best, limit = found, cost
+                        best, limit, done = found, cost, width
         return best
+
+    def _most_saved(self, width: int) -> int:
+        """About the most instructions that packs of a width save."""
+        return sum(len(values) // width for values in self.classes if len(values) % width == 0) * (width - 1)
 
     def packs(self, width: int) -> list[Pack]:
         """All packs of a width."""
-        shape, code, lanes, found = self.shape, self.code, {}, []
+        shape, code, lanes, found = self.shape, self.code, self._lanes_of_sources(width), []
         for values in self.classes:
             if len(values) < width:
                 continue
@@ -222,25 +263,49 @@ class _Finder:
                     lanes.update((v, (len(found) - 1, lane)) for lane, v in enumerate(found[-1].members))
         return found
 
+    def _lanes_of_sources(self, width: int) -> Lanes:
+        """As if sources were packed, so that what is made of one comes into one lane; packs below -1."""
+        kinds: dict[int, list[int]] = defaultdict(list)
+        for v, kind in self.sources.items():
+            kinds[kind].append(v)
+        lanes: Lanes = {}
+        for values in kinds.values():
+            for chosen in _by_lanes([(-1, (), v) for v in values], width):
+                lanes.update({v: (-2 - len(lanes), lane) for lane, (*_, v) in enumerate(chosen)})
+        return lanes
+
+    def without_circles(self, packs: list[Pack]) -> list[Pack]:
+        """Without packs that need each other: where there are sources, values of one shape may be at several depths."""
+        while self.sources:
+            left = in_order(self.code, self.live, lanes_of(packs))[1]
+            if not left:
+                break
+            packs = [pack for k, pack in enumerate(packs) if -1 - k not in left]
+        return packs
+
     def worthwhile(self, packs: list[Pack]) -> list[Pack]:
         """Without those that cost more than they save, given their neighbors.
 
         Operands that are not in one vector are put together lane by lane, and lanes that single values need are taken
         out. A pack in between would need both, so neighbors count in its favor.
         """
-        while True:
-            lanes = lanes_of(packs)
-            kinds = [[self.kind(t, lanes) for t in pack.taken] for pack in packs]
-            joined = Counter(
-                t for pack, mine in zip(packs, kinds, strict=True)
-                for t, kind in zip(pack.taken, mine, strict=True) if kind == "join"
-            )  # fmt: skip
-            kept = [pack for pack, mine in zip(packs, kinds, strict=True) if self._pays(pack, mine, joined, lanes)]
-            if len(kept) == len(packs):
-                return kept
-            packs = kept
+        lanes = lanes_of(packs)
+        joined = Counter(t for pack in packs for t in pack.taken if self.kind(t, lanes) == "join")
+        kept: list[Pack | None] = list(packs)
+        waiting = list(range(len(packs)))
+        while waiting:
+            k = waiting.pop()
+            pack = kept[k]
+            if pack is None or self._pays(pack, joined, lanes):
+                continue
+            kept[k] = None
+            for v in pack.members:
+                del lanes[v]
+            near = {*itertools.chain(*pack.taken), *itertools.chain(*(self.users[v] for v in pack.members))}
+            waiting += {lanes[v][0] for v in near if v in lanes}
+        return [pack for pack in kept if pack is not None]
 
-    def _pays(self, pack: Pack, kinds: list[str], joined: Counter, lanes: Lanes) -> bool:
+    def _pays(self, pack: Pack, joined: Counter, lanes: Lanes) -> bool:
         width, outside, inside = len(pack.members), 0, False
         for lane, v in enumerate(pack.members):
             users = [lanes.get(u) for u in self.users[v]]
@@ -249,10 +314,11 @@ class _Finder:
             if self.program.is_boolean(v) and any(user is None or user[1] != lane for user in users):
                 return False
         gain = width - 1 - outside + width * inside - self._flipped(pack)
-        for t, kind in zip(pack.taken, kinds, strict=True):
+        for t in pack.taken:
+            kind = self.kind(t, lanes)
             if kind != "vector" and self.program.is_boolean(t[0]):
                 return False
-            gain += width if kind == "vector" else -width / joined[t] if kind == "join" else 0
+            gain += width if kind == "vector" else -width / max(1, joined[t]) if kind == "join" else 0
         return gain > 0
 
     def _flipped(self, pack: Pack) -> int:
@@ -284,10 +350,10 @@ def lanes_of(packs: list[Pack]) -> Lanes:
     return {v: (k, lane) for k, pack in enumerate(packs) for lane, v in enumerate(pack.members)}
 
 
-def in_order(code: Sequence[tuple], live: Sequence[int], lanes: Lanes) -> list[int]:
-    """Values, and packs k as -1 - k, operands first, in the order in which the program completes them.
+def in_order(code: Sequence[tuple], live: Sequence[int], lanes: Lanes) -> tuple[list[int], set[int]]:
+    """Values, and packs k as -1 - k, operands first, in the order in which the program completes them; what has none.
 
-    There is one: the members of a pack have one shape, hence one depth, so no two packs need each other.
+    Members of one shape that ends at inputs have one depth, so that no two packs need each other.
     """
     node = {v: -1 - lanes[v][0] if v in lanes else v for v in live}
     place: dict[int, int] = {}
@@ -310,7 +376,7 @@ def in_order(code: Sequence[tuple], live: Sequence[int], lanes: Lanes) -> list[i
             waiting[user] -= 1
             if not waiting[user]:
                 heapq.heappush(ready, (place[user], user))
-    return order
+    return order, place.keys() - set(order)
 
 
 def _by_lanes(members: list[tuple], width: int) -> list[list[tuple]]:
@@ -356,7 +422,7 @@ class _Writer:
         """The packed program."""
         program = self.program
         results = {value for result in program.results for value in result}
-        for node in in_order(program.code, self.live, self.lanes):
+        for node in in_order(program.code, self.live, self.lanes)[0]:
             if node >= 0:
                 self._number(node)
                 continue
