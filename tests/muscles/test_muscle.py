@@ -155,3 +155,30 @@ def test_thelen_fibers_slow_down_with_activation():
     v = 0.55 * 10.0 * 0.1 / R  # shortens with the largest velocity at activation 0.4, 0.25 + 0.75 * 0.4
     passive = kt.muscles.tensions(model, [0.3], [0.0], x=[0.0])
     assert kt.muscles.tensions(model, [0.3], [v], x=[0.4])[0] == pytest.approx(passive[0], abs=1e-9)
+
+
+def test_stiffness_and_damping_are_rank_one_in_the_moment_arm(arm):
+    """Sueda's notes, eqs. 1.50 to 1.64: D = sum dT/dv r r^T; the Gauss-Newton K has dT/dL without its negative part."""
+    q, v, x, _ = state(arm, 3)
+    v = 0.1 * v
+    R, L = kt.muscles.moment_arms(arm, q), kt.muscles.lengths(arm, q)
+    rates, of_one, h = -R @ v, arm.nx // arm.n_muscles, 1e-7
+    D, K = np.zeros((2, 2)), np.zeros((2, 2))
+    for n, muscle in enumerate(arm.muscles):
+        own = x[of_one * n : of_one * (n + 1)]
+
+        def tension(length, rate, own=own, muscle=muscle):
+            return float(muscle.parts(length, rate, own).tension)
+
+        slope = (tension(L[n], rates[n] + h) - tension(L[n], rates[n] - h)) / (2 * h)
+        D += slope * np.outer(R[n], R[n])
+        passive = of_one == 1
+        base = [tension(L[n] + s * h, rates[n]) for s in (1, -1)]
+        rest = dataclasses.replace(muscle, minimum_activation=0.0, fiber_damping=1e-12)
+        stored = [float(rest.parts(L[n] + s * h, 0.0, [0.0, *own[1:]]).tension) if passive else 0.0 for s in (1, -1)]
+        by_stored, by_all = ((ahead - behind) / (2 * h) for ahead, behind in (stored, base))
+        K += (by_stored + max(by_all - by_stored, 0.0)) * np.outer(R[n], R[n])
+    found = kt.dynamics.damping_matrix(arm, q, v, x=x)
+    np.testing.assert_allclose(found, D, rtol=1e-5, atol=1e-8 * np.abs(K).max())
+    found = kt.dynamics.stiffness_matrix(arm, q, v, x=x, method="gauss_newton")
+    np.testing.assert_allclose(found, K, rtol=1e-5, atol=1e-6 * np.abs(K).max())
