@@ -187,3 +187,15 @@ def test_planar_models():
         b.equipment = kt.model.Equipment(tendons=(kt.model.Tendon("cord", points),))
         with pytest.raises(UnsupportedError, match="'tendon cord' needs a spatial model"):
             kt.dynamics.tendon_lengths(b.build().planar(), [0.3, 0.4])
+
+
+def test_lengths_over_joints_that_depend_on_time():
+    """Tendons without forces take the time, too."""
+    b = kt.ModelBuilder("driven")
+    b.add_body("cart", joint=kt.joints.Prescribed(kt.joints.Prismatic(), (kt.joints.Sinusoid(0.5, 2.0),)))
+    b.add_body("bob", "cart", kt.joints.Revolute((0, 1, 0)), mass=1.0, inertia=np.eye(3))
+    points = kt.tendons.ViaPoint("world", (0.0, 0.0, -2.0)), kt.tendons.ViaPoint("bob")
+    b.equipment = kt.model.Equipment(tendons=(kt.model.Tendon("cord", points),))
+    with kt.interpreted():
+        length = kt.dynamics.tendon_lengths(b.build(), [0.3], t=0.4)
+    assert length == pytest.approx([2.0 + 0.5 * np.sin(2.0 * 0.4)])

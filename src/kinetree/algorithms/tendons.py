@@ -27,7 +27,7 @@ def _lengths(model) -> Iterator[tuple[Leaves, Expr]]:
 @algorithm(
     inputs="q",
     outputs={"lengths": ("n_tendons",)},
-    body_frames="laws",
+    body_frames="cheaper",
     symbols={"lengths": "Of each tendon of ``model.tendon_names`` [m, or the unit of its joint terms]."},
 )
 def tendon_lengths(model, q):
@@ -48,7 +48,7 @@ def tendon_lengths(model, q):
 @algorithm(
     inputs="q v",
     outputs={"velocities": ("n_tendons",)},
-    body_frames="laws",
+    body_frames="cheaper",
     symbols={"velocities": "Rate of each length [m/s], positive where a tendon gets longer."},
 )
 def tendon_velocities(model, q, v):
@@ -69,7 +69,7 @@ def tendon_velocities(model, q, v):
 @algorithm(
     inputs="q",
     outputs={"J": ("n_tendons", "nv")},
-    body_frames="laws",
+    body_frames="cheaper",
     symbols={"J": "Rows: the rate of each length for a unit of each velocity coordinate [m/rad or 1]."},
 )
 def tendon_jacobian(model, q):
