@@ -107,7 +107,6 @@ def steps(kt, counts, repeats: int) -> list[dict]:
         for name, dt in DT.items():
 
             def stepped(scene=scene, dt=dt):
-                scene.matrix._factors = None
                 scene.simulate(STEPS * dt, dt, record=kt.Record(every=STEPS), progress=False)
 
             contenders[f"step of {name}"] = stepped

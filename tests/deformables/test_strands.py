@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.deformables.adaptive import accelerations
+from kinetree.deformables.accelerations import accelerations
 from kinetree.deformables.rigid import Load
 from tests.deformables.scenes import D, equivalent_model, scene_12, strings, two_chain
 

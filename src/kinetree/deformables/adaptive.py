@@ -6,35 +6,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kinetree.deformables.rigid import TERMS, Load
-from kinetree.deformables.steps import null_space
+from kinetree.deformables.accelerations import accelerations
 from kinetree.deformables.system import CoupledSystem, State
 from kinetree.errors import SimulationError
 from kinetree.integrators.methods import Adaptive
 
 METHODS = {"dop853": "DOP853", "dp54": "RK45", "bs32": "RK23"}
 """Methods of `Adaptive` that SciPy has under another name."""
-
-
-def accelerations(scene: CoupledSystem, state: State, load: Load) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations of joints (nv,) and free nodes (nf, 3) under the forces of a state with attached nodes in place."""
-    nodes, rigid = scene.elements, scene.rigid
-    f = nodes.forces(state.x, state.u) + nodes.weight
-    free = nodes.free
-    du = f[free] / nodes.masses[free, None]
-    if rigid is None:
-        return np.zeros(0), du
-    frames = rigid.kinematics(state.q)
-    J = scene.points.jacobian(frames.R, frames.J).reshape(-1, len(state.v))
-    mass = nodes.masses[nodes.attached, None]
-    f = f[nodes.attached] - mass * scene.bias(state, frames)
-    M, force, _, _ = rigid.terms(TERMS, (state.q, state.v), load)
-    M = M + J.T @ (np.repeat(mass, 3, axis=0) * J)
-    held = rigid.rows(state.q, state.v)
-
-    Z, particular = null_space(held.G, held.k)
-    y = np.linalg.solve(Z.T @ M @ Z, Z.T @ (force + J.T @ f.ravel() - M @ particular))
-    return particular + Z @ y, du
 
 
 def solve_adaptive(

@@ -102,7 +102,7 @@ class Coupled(CoupledSystem):
         nodes, velocities : (n, 3) array_like, optional
             Start of all nodes, body after body [m, m/s]; default: the shape at rest, without velocity.
         x0 : (nx,) array_like, optional
-            Internal states of the model's force elements; default: as they define them.
+            Internal states of the model's force elements [as the elements define them]; default: their own.
         integrator : str or Adaptive
             "linearly_implicit": Euler's method with ``M + h D + h^2 K``, stable at any stiffness, of order 1; "bdf1"
             and "bdf2": implicit Euler and BDF2 by Newton's method; "semi_implicit": explicit forces, of order 1;

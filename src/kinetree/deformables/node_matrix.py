@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from kinetree.deformables.nodes import Nodes
@@ -40,6 +42,16 @@ class NodeMatrix:
         self._aa = _symmetric_pattern(*attached, np.flatnonzero(own), 3 * len(nodes.attached))
         self._mass = np.repeat(nodes.masses[nodes.moving], 3)
         self._factors, self._last = None, None
+
+    def unused(self) -> NodeMatrix:
+        """The same patterns with entries, factors and solutions of their own."""
+        other = copy.copy(self)
+        other._ff, other._fa, other._aa = (
+            (type(matrix)((np.zeros_like(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape), slots)
+            for matrix, slots in (self._ff, self._fa, self._aa)
+        )
+        other._factors, other._last = None, None
+        return other
 
     def blocks(self, entries: np.ndarray, mass: float):
         """The matrix ``entries + mass M`` as sparse blocks (ff, fa, aa)."""

@@ -1,8 +1,8 @@
 """Steps of coupled systems: semi-implicit and linearly implicit Euler, and BDF1 and BDF2 by Newton's method.
 
-All solve ``(c M + a K + b D) dw = r`` for a change of the velocities w of joints and free nodes. The free nodes are
-eliminated first, by the sparse matrix of the nodes; a small matrix of the joints is left, on the null space of the rows
-of constraints.
+All but the first solve ``(c M + a K + b D) dw = r`` for a change of the velocities w of joints and free nodes. The
+free nodes are eliminated first, by the sparse matrix of the nodes; a small matrix of the joints is left, on the null
+space of the rows of constraints.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.deformables.accelerations import accelerations, null_space
 from kinetree.deformables.rigid import IMPLICIT_TERMS, TERMS, Load
 from kinetree.deformables.system import CoupledSystem, State
 from kinetree.errors import SimulationError
@@ -71,15 +72,6 @@ class Equation:
         return particular + Z @ y, (alone - responses @ y[used]).reshape(-1, 3)
 
 
-def null_space(rows: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A basis Z of the null space of independent rows (nv, nv - nc), and the least solution of ``rows x = right``."""
-    nc, nv = rows.shape
-    if not nc:
-        return np.eye(nv), np.zeros(nv)
-    Q, R = np.linalg.qr(rows.T, mode="complete")
-    return Q[:, nc:], Q[:, :nc] @ np.linalg.solve(R[:nc].T, right)
-
-
 class Stepper:
     """Steps of one scene.
 
@@ -92,10 +84,8 @@ class Stepper:
 
     def __init__(self, scene: CoupledSystem) -> None:
         self.scene, self.nodes, self.rigid = scene, scene.elements, scene.rigid
+        self.matrix = scene.matrix.unused()  # of this run alone, so runs of a scene do not depend on each other
         self.nv = 0 if scene.model is None else scene.model.nv
-
-    def reset(self) -> None:
-        """Forget earlier states."""
 
     def step(self, state: State, load: Load, h: float) -> State:
         """The state after a step of h seconds under the inputs of the model."""
@@ -116,20 +106,24 @@ class Stepper:
         return jacobian.T @ values[self.nodes.attached].ravel()
 
 
-class EulerStep(Stepper):
-    """``(M + h D + h^2 K) dw = h (f - h K w)`` with all terms at the start; without D and K the semi-implicit one."""
+class SemiImplicitStep(Stepper):
+    """``M dw = h f``, then positions with the new velocities."""
 
-    implicit = True
+    def step(self, state, load, h):
+        dv, du = accelerations(self.scene, state, load, h)
+        free = self.nodes.free
+        v, u = state.v + h * dv, state.u[free] + h * du
+        return self.ended(state, h * v, v, state.x[free] + h * u, u)
+
+
+class EulerStep(Stepper):
+    """``(M + h D + h^2 K) dw = h (f - h K w)`` with all terms at the start."""
 
     def step(self, state, load, h):
         nodes = self.nodes
         f = nodes.forces(state.x, state.u) + nodes.weight
-        if self.implicit:
-            entries, rate = nodes.matrix(state.x, state.u, h * h, h)
-            f = f + h * rate
-        else:
-            nodes.slots  # noqa: B018  the pattern is made on first use
-            entries = np.zeros(nodes.size)
+        entries, rate = nodes.matrix(state.x, state.u, h * h, h)
+        f = f + h * rate
         joints, J, right = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)
         rows, row_right = np.zeros((0, self.nv)), np.zeros(0)
         if self.nv:
@@ -137,21 +131,14 @@ class EulerStep(Stepper):
             J = self.scene.points.jacobian(frames.R, frames.J).reshape(-1, self.nv)
             f[nodes.attached] -= nodes.masses[nodes.attached, None] * self.scene.bias(state, frames)
             joints, force, K, D = self.rigid.terms(TERMS, (state.q, state.v), load)
-            if self.implicit:
-                joints, force = joints + h * (D + h * K), force - h * (K @ state.v)
-            held = self.rigid.rows(state.q, state.v)
-            right, rows, row_right = h * (force + self.on_joints(J, f)), held.G, -held.rate
+            joints, force = joints + h * (D + h * K), force - h * (K @ state.v)
+            found = self.rigid.rows(state.q, state.v)
+            right, rows, row_right = h * (force + self.on_joints(J, f)), found.G, -found.rate
         free = nodes.free
         equation = Equation(joints, entries, 1.0, J, right, h * f[free], rows, row_right)
-        dv, du = equation.solve(self.scene.matrix)
+        dv, du = equation.solve(self.matrix)
         v, u = state.v + dv, state.u[free] + du
         return self.ended(state, h * v, v, state.x[free] + h * u, u)
-
-
-class SemiImplicitStep(EulerStep):
-    """``M dw = h f``, then positions with the new velocities."""
-
-    implicit = False
 
 
 class BDF1Step(Stepper):
@@ -221,13 +208,12 @@ class BDF1Step(Stepper):
             acceleration[nodes.attached] = jacobian @ a + scene.bias(now, frames)
             r, dq, dv, M = self.rigid.terms(IMPLICIT_TERMS, (now.q, now.v, a), load)
             joints = c0 * M + dv + c1 * dq
-            held_rows = self.rigid.rows(now.q, now.v)
-            error = np.where(held_rows.position_level, held_rows.phi / c1, held_rows.rate)
-            rows, row_right = held_rows.G, -error
+            found = self.rigid.rows(now.q, now.v)
+            rows, row_right = found.G, -np.where(found.position_level, found.phi / c1, found.rate)
         f -= nodes.masses[:, None] * acceleration
         if nv:
             right = -r + self.on_joints(J, f)
-        return Equation(joints, entries, c0, J, right, f[nodes.free], rows, row_right).solve(scene.matrix)
+        return Equation(joints, entries, c0, J, right, f[nodes.free], rows, row_right).solve(self.matrix)
 
 
 class BDF2Step(BDF1Step):
@@ -237,9 +223,6 @@ class BDF2Step(BDF1Step):
 
     def __init__(self, scene: CoupledSystem) -> None:
         super().__init__(scene)
-        self.reset()
-
-    def reset(self):
         self._before = None
 
     def step(self, state, load, h):
