@@ -92,6 +92,11 @@ def with_constraint(constraint):
     return arm().with_constraints(constraint)
 
 
+def with_actuator(actuator):
+    """`Model.with_actuators` of one, by name."""
+    return arm().with_actuators(actuator)
+
+
 def with_force(force):
     """`Model.with_forces` of one, by name."""
     return arm().with_forces(force)
@@ -213,6 +218,7 @@ def models(folder) -> dict:
         "Model.keyframe": (keyed.keyframe, dict(name="home")),
         "Model.keyframe_controls": (keyed.keyframe_controls, dict(name="home")),
         "Model.keyframe_activations": (keyed.keyframe_activations, dict(name="home")),
+        "Model.with_actuators": (with_actuator, dict(actuator=kt.model.Actuator("servo", "joint", "elbow"))),
         "Model.with_forces": (with_force, dict(force=kt.forces.Damping("elbow", (0.1,)))),
         "Model.with_constraints": (with_constraint, dict(constraint=kt.constraints.Coupling("elbow", "shoulder"))),
         "Model.without_unsupported": (on_kinds(m), dict(kinds="loops")),

@@ -468,8 +468,14 @@ def test_wrong_controls_and_ranges_are_named(machine):
     record, arm = kt.model.Actuator, kt.models.double_pendulum()
     with pytest.raises(ModelError, match=r"actuator 'a': control_range is \(1.0, -1.0\), expected \(lower, upper\)"):
         record("a", "joint", "elbow", control_range=(1.0, -1.0))
+    with pytest.raises(ModelError, match=r"actuator 'a': gear is \(2.0,\), expected 6 numbers"):
+        record("a", "joint", "elbow", gear=(2.0,))
+    with pytest.raises(kt.errors.KinetreeError, match="actuator 'a': gain_parameters is nan, expected"):
+        record("a", "joint", "elbow", gain_parameters=(float("nan"),))
+    with pytest.raises(ModelError, match="3 is no kinetree.model.Actuator"):
+        arm.with_actuators(3)
     with pytest.raises(UnknownNameError, match="no joint named 'elbo'"):
-        arm.replace(equipment=kt.model.Equipment(actuators=(record("a", "joint", "elbo"),)))
+        arm.with_actuators(record("a", "joint", "elbo"))
     b = kt.ModelBuilder("x")
     b.add_body("b", joint=kt.joints.Planar(), mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(ModelError, match=r"actuator 'a' .* has 3 velocities, expected a joint of one"):

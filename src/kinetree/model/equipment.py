@@ -19,7 +19,7 @@ import numpy as np
 
 from kinetree.actuators.dynamics import DYNAMICS
 from kinetree.actuators.gains import BIASES, GAINS
-from kinetree.arguments import names
+from kinetree.arguments import names, number
 from kinetree.constraints.loop_joint import LoopJoint, Softness
 from kinetree.errors import ModelError, ShapeError, unknown_name
 from kinetree.model.parts import freeze, two_named
@@ -106,6 +106,14 @@ class Actuator:
 
     def __post_init__(self) -> None:
         freeze(self)
+        for what in ("gear", "dynamics_parameters", "gain_parameters", "bias_parameters", "length_range"):
+            values = getattr(self, what)
+            for x in values if isinstance(values, tuple) else (values,):
+                number(f"actuator {self.name!r}: {what}", x)
+        for what in ("crank_length", "acc0", "early", "delay"):
+            number(f"actuator {self.name!r}: {what}", getattr(self, what))
+        if not isinstance(self.gear, tuple) or len(self.gear) != 6:
+            raise ModelError(f"actuator {self.name!r}: gear is {self.gear!r}, expected 6 numbers")
         for what in ("control_range", "force_range", "activation_range"):
             check_range(f"actuator {self.name!r}: {what}", getattr(self, what))
         for what, limits in zip(self.inputs, self.input_ranges, strict=True):

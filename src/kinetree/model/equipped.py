@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kinetree.arguments import a_name, checked
-from kinetree.errors import unknown_name
+from kinetree.errors import ModelError, unknown_name
 from kinetree.model.equipment import Actuator, Equality, LoopJoint, RotationLimit, Tendon
 
 
@@ -33,6 +35,37 @@ class Equipped:
     def actuators(self) -> tuple[Actuator, ...]:
         """Actuators, as data; those that are computed are force elements, `actuator_names`."""
         return self.equipment.actuators
+
+    def with_actuators(self, *actuators: Actuator):
+        """A copy with further actuators.
+
+        Parameters
+        ----------
+        *actuators : Actuator
+            See `kinetree.model.Actuator`.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        ModelError, UnknownNameError, DuplicateNameError
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> servo = kt.model.Actuator("servo", "joint", "elbow", gain_parameters=(50.0,), bias="affine",
+        ...                           bias_parameters=(0.0, -50.0, -2.0), force_range=(-20.0, 20.0))
+        >>> arm = kt.models.double_pendulum().with_actuators(servo)
+        >>> arm.input_names, kt.dynamics.actuator_forces(arm, [0.0, 0.1], [0.0, 0.0], u=[0.3]).tolist()
+        (('servo',), [10.0])
+        """
+        for actuator in actuators:
+            if not isinstance(actuator, Actuator):
+                raise ModelError(f"model {self.name!r}: {actuator!r} is no kinetree.model.Actuator")
+        equipment = replace(self.equipment, actuators=(*self.equipment.actuators, *actuators))
+        return self.replace(equipment=equipment)
 
     @property
     def keyframes(self) -> tuple[str, ...]:
