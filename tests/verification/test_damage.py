@@ -248,8 +248,8 @@ def test_wrong_forces_and_slopes_of_elements_are_named(monkeypatch):
         law = laws(element, *given)
         if element.name == "band":
             graph = law.leaves._graph
-            law.slopes = [(rows, K, [{n: graph.mul(graph.const(1.01), x) for n, x in row.items()} for row in D])
-                          for rows, K, D in law.slopes]  # fmt: skip
+            law.slopes = [(rows, K, [{n: graph.mul(graph.const(1.01), x) for n, x in row.items()} for row in D], *rest)
+                          for rows, K, D, *rest in law.slopes]  # fmt: skip
         return law
 
     with monkeypatch.context() as damage:
