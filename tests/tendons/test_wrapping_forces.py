@@ -105,3 +105,13 @@ def test_an_unknown_tendon_has_no_curve():
     """Its name is compared with those of the model."""
     with pytest.raises(kt.errors.UnknownNameError, match="no tendon named 'rope'"):
         kt.tendons.path_points(kt.models.double_pendulum(), [0.0, 0.0], "rope")
+
+
+def test_nan_stays_nan():
+    """In lengths, springs with slack and limits, unchecked; a radius that is NaN is refused."""
+    path = ViaPoint("world", (0.1, 0.0, 0.2)), kt.tendons.WrapShape("sphere", "upper", 0.1), ViaPoint("lower")
+    model = kt.models.double_pendulum().with_forces(TendonForce("cord", path, 2.0, (0.1, 0.2)))
+    f = kt.compile(model, "elastic_energy", checks=False)
+    assert np.isnan(f([np.nan, 0.3])) and f([0.2, 0.3]) > 0.0
+    with pytest.raises((ArgumentError, kt.errors.NonFiniteError)):
+        f.with_parameters({"cord.path.1.radius": np.nan})

@@ -144,9 +144,9 @@ def _excess(length, lower, upper) -> tuple:
         return length - lower, 1.0
     excess, outside = 0.0, 0.0
     if lower is not None:
-        below = length <= lower
-        excess, outside = where(below, length - lower, excess), where(below, 1.0, outside)
+        within = length > lower  # false for NaN, which stays NaN
+        excess, outside = where(within, 0.0, length - lower), where(within, 0.0, 1.0)
     if upper is not None:
-        above = length >= upper
-        excess, outside = where(above, length - upper, excess), where(above, 1.0, outside)
+        within = length < upper
+        excess, outside = where(within, excess, length - upper), where(within, outside, 1.0)
     return excess, outside
