@@ -182,3 +182,29 @@ def test_stiffness_and_damping_are_rank_one_in_the_moment_arm(arm):
     np.testing.assert_allclose(found, D, rtol=1e-5, atol=1e-8 * np.abs(K).max())
     found = kt.dynamics.stiffness_matrix(arm, q, v, x=x, method="gauss_newton")
     np.testing.assert_allclose(found, K, rtol=1e-5, atol=1e-6 * np.abs(K).max())
+
+
+def elbow_error(s):
+    """Half the squared error of the elbow."""
+    return 0.5 * (s.q[1] - 1.0) * (s.q[1] - 1.0)
+
+
+def test_gradients_of_rollouts_by_excitations():
+    """The adjoint of steps whose matrix has slopes of the equilibrium, its second derivatives, against differences."""
+    arm = kt.models.arm26("compliant")
+    q, _, x, _ = state(arm, 4)
+    steps, rng = 30, np.random.default_rng(5)
+    control = rng.uniform(0.1, 0.6, (steps, arm.nu))
+    options = {"dt": 5e-4, "terminal": elbow_error, "integrator": "semi_implicit", "x0": x}
+    found = kt.rollout_gradient(arm, q, None, None, control=control, wrt=("control",), **options)
+
+    def value(control=control, x=x):
+        q_end = kt.rollout(arm, q, None, None, 5e-4, x0=x, control=control, integrator="semi_implicit").q[-1]
+        return 0.5 * (q_end[1] - 1.0) ** 2
+
+    assert value() == pytest.approx(float(found.value), rel=1e-12)
+    for gradient, at in ((found.control, lambda d: value(control=control + d)), (found.x0, lambda d: value(x=x + d))):
+        along = rng.normal(size=gradient.shape) * (0.02 if gradient.shape == x.shape else 1.0)
+        h = 1e-5
+        expected = (at(h * along) - at(-h * along)) / (2 * h)
+        assert np.sum(gradient * along) == pytest.approx(expected, rel=1e-5)
