@@ -134,6 +134,7 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
     model, rng = model_of(system), np.random.default_rng(2)
     q = np.array([model.random_q(rng) for _ in range(BATCH)])
     v, a, tau, dv, xi = rng.standard_normal((5, BATCH, model.nv))
+    terms = 0.3 * np.random.default_rng(3).standard_normal((BATCH, model.nb, 6, 6))
     with kt.interpreted():
         q, v = kt.kinematics.apply_couplings(model, q, v)
         q1 = kt.integrate(model, q, 0.5 * dv)
@@ -151,7 +152,7 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
         "V_d": rng.standard_normal((BATCH, 6)),
         "frame_stiffness": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]), (BATCH, 1, 1)),
         "frame_damping": np.tile(np.eye(6), (BATCH, 1, 1)), "a_independent": a[:, : model.ny], "weights": tau**2 + 1.0,
-        "multipliers": tau[:, : model.nc],
+        "multipliers": tau[:, : model.nc], "body_terms": terms @ np.swapaxes(terms, -1, -2),
         **factors._asdict(),
     }  # fmt: skip
 
