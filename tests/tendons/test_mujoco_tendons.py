@@ -142,13 +142,17 @@ def test_a_limit_stops_the_tendon():
 
 def test_armature_is_refused_by_name():
     """A tendon's inertia couples joints: named, and left out only on demand; the length is there."""
-    text = robot(extra='<fixed name="heavy" armature="1"><joint joint="hinge" coef="1"/></fixed>')
+    text = robot("cord", extra='<fixed name="heavy" armature="1" stiffness="2"><joint joint="hinge" coef="1"/></fixed>')
     model = load_mjcf(text)
-    assert model.unsupported == ("tendon 'heavy' (armature)",) and model.forces == ()
+    assert model.unsupported == ("tendon 'heavy' (stiffness, armature)",)
+    rest = model.without_unsupported()
+    assert rest.unsupported == () and [force.name for force in rest.forces] == ["tendon cord"] == [
+        force.name for force in model.forces]  # fmt: skip
+    assert model.without_unsupported("tendons").forces == ()
     with pytest.raises(UnsupportedError, match="heavy"):
         kt.forward_dynamics(model, model.neutral(), np.zeros(model.nv), np.zeros(model.nv))
     q = model.random_q(np.random.default_rng(0))
-    assert kt.dynamics.tendon_lengths(model, q)[0] == pytest.approx(q[model.q_index("hinge")][0])
+    assert kt.dynamics.tendon_lengths(rest, q)[1] == pytest.approx(q[model.q_index("hinge")][0])
 
 
 def test_other_numbers_at_run_time():

@@ -429,7 +429,7 @@ class Equipment:
         return tuple(dict.fromkeys((*held, *tendons, *self.unsupported)))
 
     def without_forces(self, *kinds: str) -> Equipment:
-        """The part without unsupported items, of these kinds or all; lengths of tendons, motors and keyframes remain.
+        """The part without forces of these kinds or all; lengths of tendons, motors and keyframes remain.
 
         Parameters
         ----------
@@ -443,7 +443,7 @@ class Equipment:
             if kind not in FORCEFUL:
                 raise unknown_name("kind", kind, FORCEFUL, "without_unsupported")
         left = {"loops": (), "equalities": ()}
-        left["tendons"] = tuple(t.without_forces() if t.not_computed else t for t in self.tendons)
+        left["tendons"] = tuple(tendon.without_forces() for tendon in self.tendons)
         left["actuators"] = tuple(actuator for actuator in self.actuators if not actuator.forces)
         return replace(self, **{kind: left[kind] for kind in kinds or FORCEFUL})
 

@@ -430,13 +430,14 @@ class Model(Equipped, JointArrays):
         UnknownNameError
             There is no such kind.
         """
-        equipment, constraints = self.equipment.without_forces(*kinds or ("tendons", "actuators")), self.own_constraints
-        if not kinds:
-            left = {what: tuple(x for x in getattr(equipment, what) if str(x) not in self.unsupported)
-                    for what in ("loops", "equalities")}  # fmt: skip
-            equipment = replace(equipment, **left)
-            constraints = tuple(c for c in constraints if c.row_kind != "cone")
-        return self.replace(equipment=equipment, constraints=constraints)
+        if kinds:
+            equipment = self.equipment.without_forces(*kinds)
+            return self.replace(equipment=equipment, constraints=self.own_constraints)
+        left = {what: tuple(x for x in getattr(self.equipment, what) if str(x) not in self.unsupported)
+                for what in ("loops", "equalities", "actuators")}  # fmt: skip
+        left["tendons"] = tuple(t.without_forces() if str(t) in self.unsupported else t for t in self.tendons)
+        constraints = tuple(c for c in self.own_constraints if c.row_kind != "cone")
+        return self.replace(equipment=replace(self.equipment, **left), constraints=constraints)
 
     @checked(options=a_mapping)
     def read_with(self, options: Mapping[str, object]) -> Model:
