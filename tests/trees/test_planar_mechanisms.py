@@ -149,6 +149,9 @@ def flattened(planar, name, shape, x, static):
     if shape == ("n_loops", 6):  # of loops in the plane: tests/constraints/test_loops.py
         assert not len(x)
         return x[:, :3]
+    if shape == ("n_elements", "nb", 6):  # planar models have elements in loop joints alone
+        assert not len(x)
+        return x[..., :3]
     if shape == ("nf", 6, "nv"):
         return np.array([six(E) @ row for E, row in zip(axes(planar, reference, "nf"), x, strict=True)])
     if shape == (6, 6):
