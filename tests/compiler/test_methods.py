@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.compiler.calls import public_call
 from kinetree.errors import ArgumentError, UnknownNameError, UnsupportedError
 
 QUANTITIES = sorted(name for name, spec in ALGORITHMS.items() if spec.methods)
@@ -30,14 +31,15 @@ CASES = [case for name in QUANTITIES for case in both(name)]
 
 
 def test_quantities_with_methods():
-    """Those of the public face for which there are several algorithms."""
-    assert QUANTITIES == ["forward_dynamics", "hybrid_dynamics", "inverse_dynamics", "mass_matrix"]
+    """Those of the public face for which there are several algorithms, or approximations."""
+    dynamics = ["forward_dynamics", "hybrid_dynamics", "inverse_dynamics", "mass_matrix"]
+    assert QUANTITIES == sorted([*dynamics, "damping_matrix", "stiffness_matrix"])
 
 
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_methods_agree(name, method):
     """Springs and dampers included; single states, batches, interpreted, compiled as one function of several."""
-    call, options = getattr(kt, name), OPTIONS.get(name, {})
+    call, options = public_call(name), OPTIONS.get(name, {})
     single, many = inputs(name), inputs(name, (3,))
     expected, found = call(ARM, *single, **options), call(ARM, *single, method=method, **options)
     np.testing.assert_allclose(np.array(found), np.array(expected), rtol=1e-9, atol=1e-9)
@@ -65,7 +67,7 @@ def test_functions_of_a_method(name, method):
 @pytest.mark.parametrize("name", QUANTITIES)
 def test_signatures_name_the_default(name):
     """``help`` shows the word of the default, and the docstring all of them."""
-    call, methods = getattr(kt, name), ALGORITHMS[name].methods
+    call, methods = public_call(name), ALGORITHMS[name].methods
     assert inspect.signature(call).parameters["method"].default == next(iter(methods))
     assert "method : {" + ", ".join(f'"{method}"' for method in methods) + "}" in call.__doc__
 
