@@ -219,3 +219,14 @@ def test_curves_have_the_length_of_the_path(kind, side):
         assert np.linalg.norm(np.diff(curve, axis=0), axis=1).sum() == pytest.approx(length, rel=1e-5)
         counts.add(len(curve) > 2)
     assert counts == {True, False}
+
+
+def test_drawings_show_tendons():
+    """Of tendons, force elements and constraints, with the outline of their shapes, once each."""
+    pytest.importorskip("matplotlib")
+    model, path = arm("sphere", "none")
+    drawn = [model, model.with_forces(kt.forces.TendonForce("cord", path, 2.0)),
+             model.with_constraints(TendonLength(path, reference=1.0))]  # fmt: skip
+    q = model.random_q(np.random.default_rng(1))
+    lines = [len(kt.viz.plot_mechanism(each, q).axes[0].lines) for each in drawn]
+    assert lines[1] == lines[2] == lines[0] + 1 + 3  # the curve, three circles

@@ -12,9 +12,9 @@ AROUND = np.linspace(0.0, 2.0 * np.pi, 49)
 
 
 def draw_tendons(axes, model, q, shade: float) -> np.ndarray:
-    """Draw all tendons and force elements along paths in one position; their points."""
+    """Draw all tendons, and force elements and constraints along paths, in one position; their points."""
     paths = {tendon.path for tendon in model.tendons}
-    paths |= {force.path for force in model.forces if getattr(force, "path", ())}
+    paths |= {part.path for part in (*model.forces, *model.constraints) if getattr(part, "path", ())}
     points = [np.zeros((0, 3))]
     for path in sorted(paths, key=repr):
         for curve in path_points(model, q, path) if path else ():
