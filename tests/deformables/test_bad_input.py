@@ -34,11 +34,6 @@ def attached(*attachments, bodies=None, model=None):
     return lambda: D.Coupled(model or kt.models.pendulum(), bodies or rope(), attachments)
 
 
-def motor_model():
-    """A pendulum with a motor."""
-    return kt.models.pendulum().with_forces(kt.forces.Motor("m", "pivot", 1.0, 1.0))
-
-
 FAULTS = {
     "inverted": (
         mesh([*CORNER, [1, 1, 1]], [[0, 1, 2, 3], [1, 3, 2, 4]]),
@@ -124,6 +119,20 @@ FAULTS = {
     ),
     "no bodies": (lambda: D.Coupled(None, []), ModelError, "bodies is empty"),
     "solver": (lambda: D.Coupled(None, rope(), solver="lu"), ArgumentError, "solver is 'lu', expected one of 'direct'"),
+    "hard limits": (
+        attached(
+            model=kt.models.double_pendulum()
+            .replace(lower=-1.0, upper=1.0)
+            .with_constraints(kt.constraints.HardLimits())
+        ),
+        UnsupportedError,
+        "does not|do not compute",
+    ),
+    "motor": (
+        attached(model=kt.models.pendulum().with_forces(kt.forces.Motor(kt.models.pendulum().joint_names[0], 5.0))),
+        UnsupportedError,
+        "has motors",
+    ),
     "planar": (attached(model=kt.models.double_pendulum().planar()), UnsupportedError, "is planar"),
     "integrator": (
         lambda: D.Coupled(None, rope()).simulate(0.1, 0.01, integrator="bdf3"),

@@ -150,7 +150,7 @@ class Nodes:
             pair, i, j = (m // 3) * (m // 3 + 1) // 2 + n // 3, m % 3, n % 3  # of each entry: pair, row, column
             slots = 9 * np.searchsorted(found, key)[:, pair] + np.where(turned[:, pair], 3 * j + i, 3 * i + j)
             slots[key[:, pair] < 0] = self.size
-            self._slots.append(slots)
+            self._slots.append(np.ascontiguousarray(slots))  # they are used as one row
         i, j = np.divmod(np.arange(9), 3)
         self.rows, self.columns = (
             (3 * (x[:, None]) + k).ravel() for x, k in zip(np.divmod(found, count or 1), (i, j), strict=True)

@@ -129,7 +129,7 @@ class Rigid:
     """
 
     def __init__(self, model, frames: Sequence[str]) -> None:
-        refuse_unsupported(model, "simulate", computed=stepped_constraints(model))
+        refuse_unsupported(model, "aba", computed=stepped_constraints(model))
         for what, found in (
             ("is planar", model.algebra.dimension != 6),
             ("depends on time", model.time_dependent or model.has_given_motions),
