@@ -208,3 +208,13 @@ def test_gradients_of_rollouts_by_excitations():
         h = 1e-5
         expected = (at(h * along) - at(-h * along)) / (2 * h)
         assert np.sum(gradient * along) == pytest.approx(expected, rel=1e-5)
+
+
+def test_single_precision(arm):
+    """Accelerations and rates of internal states in float32 are those in float64 to its precision."""
+    q, v, x, u = state(arm, 6)
+    f = kt.compile(arm, ["forward_dynamics", "force_state_rates"], optional=("x", "u"))
+    single = f(*(each.astype(np.float32) for each in (q, v, np.zeros(2), x, u)))
+    for short, full in zip(single, f(q, v, np.zeros(2), x, u), strict=True):
+        assert short.dtype == np.float32
+        np.testing.assert_allclose(short, full, atol=3e-4 * np.abs(full).max())

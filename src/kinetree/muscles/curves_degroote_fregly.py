@@ -84,7 +84,7 @@ class ArcSinh(VelocityCurve):
         A, B = -FACTOR * detach(gain), detach(damping) / -RATE
         C = detach(force) - OFFSET * detach(gain) - SHIFT * B
         size = absolute(C)
-        tiny = 1e-300
+        tiny = 1e-30
         linear, other = size / (A + tiny), _asinh(size / (B + tiny))
         w = where(linear < other, linear, other)
         for _ in range(STEPS):
