@@ -75,6 +75,7 @@ def inputs_of(model, n=11, seed=3):
         "y": rng.standard_normal((n, model.nb, 6)), "wrenches": rng.standard_normal((n, model.nb, 6)),
         "x": a, "b": tau, "M": M, "L": np.tril(M),
         "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (n, model.nv)),
+        "body_terms": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]) + 0.1, (n, model.nb, 1, 1)),
         "q_d": q[::-1].copy(), "v_d": tau, "a_d": dv, "kp": M, "kd": M, "stiffness": M, "damping": M,
         "R_d": np.linalg.qr(rng.standard_normal((n, 3, 3)))[0], "p_d": rng.standard_normal((n, 3)),
         "V_d": rng.standard_normal((n, 6)), "frame_stiffness": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]), (n, 1, 1)),
