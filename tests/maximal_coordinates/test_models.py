@@ -46,9 +46,9 @@ def loops(seed: int):
     return with_elements(model, np.random.default_rng(seed)), q, v
 
 
-def alike(found, expected):
-    """Equal relative to the largest entry."""
-    scale = np.max(np.abs(expected), initial=1.0)
+def alike(found, expected, scale=1.0):
+    """Equal relative to the largest entry, or to the size of the numbers that they are differences of."""
+    scale = np.max(np.abs(expected), initial=scale)
     assert np.max(np.abs(np.asarray(found) - expected), initial=0.0) <= ALIKE * scale
 
 
