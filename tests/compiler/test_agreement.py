@@ -147,7 +147,6 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
         "y": rng.standard_normal((BATCH, model.nb, 6)), "wrenches": rng.standard_normal((BATCH, model.nb, 6)),
         "x": a, "b": tau, "M": M, "L": np.tril(M),
         "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (BATCH, model.nv)),
-        "body_terms": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]) + 0.1, (BATCH, model.nb, 1, 1)),
         "q_d": q1, "v_d": tau, "a_d": dv, "kp": M, "kd": M, "stiffness": M, "damping": M,
         "R_d": np.linalg.qr(rng.standard_normal((BATCH, 3, 3)))[0], "p_d": rng.standard_normal((BATCH, 3)),
         "V_d": rng.standard_normal((BATCH, 6)),
