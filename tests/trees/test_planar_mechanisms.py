@@ -152,8 +152,9 @@ def flattened(planar, name, shape, x, static):
     if shape == ("n_elements", "nb", 6):  # planar models have elements in loop joints alone
         assert not len(x)
         return x[..., :3]
-    if shape == ("nf", 6, "nv"):
-        return np.array([six(E) @ row for E, row in zip(axes(planar, reference, "nf"), x, strict=True)])
+    if shape[1:] == (6, "nv"):
+        local = static.get("reference", "local") if shape[0] == "nb" else reference
+        return np.array([six(E) @ row for E, row in zip(axes(planar, local, shape[0]), x, strict=True)])
     if shape == (6, 6):
         S = six(planar.axes_of(static["frame"]) if reference == "local" else E_0)
         return S @ x @ S.T
