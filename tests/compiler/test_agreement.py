@@ -177,7 +177,7 @@ def prepared(system: str, choice: Choice):
     if "forward" in spec.static:  # every other joint, coupled ones all
         coupled = {model.joint(name) for c in model.couplings for name in c.joints}
         static["forward"] = [i for i in model.outward() if i % 2 or i in coupled]
-    if "u" in choice.optional:  # x of force elements, of which these models have none
+    if {"x", "u"} & set(choice.optional):  # of force elements, of which these models have none
         inputs = inputs | {"x": np.zeros((BATCH, model.nx)), "u": np.zeros((BATCH, model.nu))}
     return static, {name: inputs[name] for name in (*spec.inputs, *choice.optional)}
 
