@@ -183,7 +183,7 @@ RUNGE_KUTTA_SUM = part("runge_kutta_sum", _runge_kutta_sum, f"q[nq] w[nw] h {_SL
 def step_of(step: str | Spec, model) -> Spec:
     """A step of the library, or one by its name; for a model with internal states as one of w."""
     spec = ALGORITHMS[step] if isinstance(step, str) else step
-    return _joined(spec) if model.nx else spec
+    return _joined(spec) if model.nx and spec.inputs["v"] == ("nv",) else spec
 
 
 def with_motors(spec: Spec) -> Spec:

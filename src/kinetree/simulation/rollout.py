@@ -336,8 +336,7 @@ class Rollout:
 
     def _step_declaration(self) -> Spec:
         """The declaration of the step, without the time."""
-        step = self._method.algorithm
-        spec = step if isinstance(step, Spec) else step_of(step, self._base)
+        spec = step_of(self._method.algorithm, self._base)
         return with_motors(spec) if self._base.motors else spec
 
     def _memory(self, start, inputs, present, run=lambda f: f) -> list[np.ndarray]:
