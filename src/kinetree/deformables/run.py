@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.arguments import a_path, checked, choice
 from kinetree.errors import FileFormatError
+from kinetree.files import replacing
 
 ENERGIES = ("kinetic", "gravitational", "elastic")
 
@@ -112,8 +113,13 @@ class CoupledRun:
         Parameters
         ----------
         path : path-like
+
+        Raises
+        ------
+        FileWriteError
         """
-        np.savez_compressed(path, **{name: np.asarray(value) for name, value in vars(self).items()})
+        with replacing(path) as file:
+            np.savez_compressed(file, **{name: np.asarray(value) for name, value in vars(self).items()})
 
     def plot(self, *, frames: int = 4, path=None, show: bool = False):
         """Draw the bodies at some instants in space, and the energies over time.
