@@ -40,7 +40,6 @@ def run(model, q, scale=1.0):  # the run, and errors of position [m], pseudovelo
     start = kt.control.load_position(arms, q)
     path = np.array((0.0, 0.4, 0.0, 0.0, 0.0, 0.1, *np.zeros(arms.dof - 6)))  # to turn by 0.4 rad, to rise by 0.1 m
     profile = lambda t: np.array([10.0 * np.sin(np.pi * t), 5.0, 8.0])  # noqa: E731  # force on the second body [N]
-
     def motion(t):
         x, rate, acceleration = t**3 * (10 - 15 * t + 6 * t**2), 30 * (t - t**2) ** 2, 60 * (t - t**2) * (1 - 2 * t)
         turn = np.array(kt.spatial.rotations.ry(path[1] * x).T.matrix.rows)

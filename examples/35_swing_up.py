@@ -3,7 +3,7 @@
 You learn to state an objective of rollouts, to get its gradient with respect to all forces from one reverse pass, and
 to hand both to an optimizer. The pole starts hanging; only the cart is pushed.
 
-    python examples/30_swing_up.py --plot swing_up.png
+    python examples/35_swing_up.py --plot swing_up.png
 
 Output::
 
