@@ -17,6 +17,7 @@ COMMANDS = typer.main.get_command(app).commands
 BASES = {
     "robots": [],
     "joints": [],
+    "scenes": [],
     "info": ["cart_pole"],
     "simulate": ["cart_pole", "--duration", "0.01", "--quiet"],
     "compare": ["{folder}/run.npz", "{folder}/run.npz"],

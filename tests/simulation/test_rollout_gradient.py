@@ -254,6 +254,9 @@ def test_references_and_cotangents():
     path = kt.rollout(model, q, v, tau, DT, integrator="rk4").q
     weights = np.append(np.full(STEPS, DT), 1.0)[:, None]
     np.testing.assert_allclose(found.value, (weights * (path - reference) ** 2).sum(), rtol=1e-13)
+    two = roll(q, v, tau, DT, reference=np.stack([reference, 0.0 * reference]))  # two targets of one motion
+    np.testing.assert_array_equal(two.tau[0], found.tau)
+    assert two.value.shape == (2,) and two.q0.shape == (2, model.nv)
     same = roll.pull_back(q, v, tau, DT, 2.0 * weights * (path - reference), np.zeros((STEPS + 1, 2)))
     for name in ("q0", "v0", "tau"):
         np.testing.assert_allclose(getattr(same, name), getattr(found, name), rtol=1e-11, atol=1e-13)
@@ -304,6 +307,9 @@ def test_named_errors():
         kt.rollout_gradient(model, q, v, tau, DT, terminal=lambda s: s.q, integrator="rk4")
     with pytest.raises(ShapeError, match="one row for each"):
         kt.rollout_gradient(model, q, v, tau, DT, terminal=of_state, integrator="rk4", reference=np.zeros((4, 1)))
+    with pytest.raises(ShapeError, match="leading axes of reference"):
+        many = np.stack([q, q, q])
+        kt.rollout_gradient(model, many, v, tau, DT, terminal=of_state, integrator="rk4", reference=np.zeros((2, 1, 1)))
     with pytest.raises(SimulationError, match="not finite"):
         root = kt.spatial.scalar.sqrt
         kt.rollout_gradient(

@@ -410,7 +410,8 @@ class Equipment:
     @property
     def unsupported(self) -> tuple[str, ...]:
         """Names of the tendons and actuators whose forces the dynamics do not compute yet."""
-        actuators = [actuator for actuator in self.actuators if actuator not in self.computed_actuators]
+        computed = set(map(id, self.computed_actuators))
+        actuators = [actuator for actuator in self.actuators if id(actuator) not in computed]
         tendons = [tendon for tendon in self.tendons if tendon.not_computed]
         return tuple(str(each) for each in (*tendons, *actuators) if each.forces)
 

@@ -82,6 +82,14 @@ class ReversePass:
                 f"{rows} instants, or (n,) for all.",
                 found=x.shape,
             )
+        try:
+            self.batch = np.broadcast_shapes(self.batch, x.shape[:-2])
+        except ValueError:
+            raise ShapeError(
+                f"rollout gradient: the leading axes of reference, {x.shape[:-2]}, do not broadcast with those of the "
+                f"rollouts, {self.batch}.",
+                found=x.shape,
+            ) from None
         return x
 
     def take_cotangents(self, q, v) -> None:

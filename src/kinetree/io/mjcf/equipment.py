@@ -440,9 +440,9 @@ def _report(made: equipment.Equipment, notes: Notes) -> None:
 
 def _report_actuators(made: equipment.Equipment, notes: Notes) -> None:
     """One entry for those computed, one for those switched off, one for each part of a law that is not computed."""
-    computed, groups = made.computed_actuators, {}
+    computed, groups = set(map(id, made.computed_actuators)), {}
     for a in made.actuators:
-        kind = "off" if not a.active else "computed" if a in computed else (a.not_computed, a.forces)
+        kind = "off" if not a.active else "computed" if id(a) in computed else (a.not_computed, a.forces)
         groups.setdefault(kind, []).append(a)
     for kind, group in groups.items():
         names, (s, single) = [a.name for a in group], ("", "s") if len(group) == 1 else ("s", "")
