@@ -30,7 +30,7 @@ WIDTHS = (2, 3, 4, 5, 6, 7, 8)
 COMMUTATIVE = frozenset(("add", "sub", "mul", "and", "or", "eq", "fma", "fms", "fnma"))
 """Operations whose first two operands commute, with their signs."""
 SIGNS = {"add": (1, 1), "sub": (1, -1), "fma": (1, 1, 1), "fms": (1, 1, -1), "fnma": (-1, 1, 1)}
-"""Signs of the operands of sums; that of a product stands at its first factor."""
+"""Signs of the operands of sums; the sign of a product is given to its first factor."""
 SUMS = {"sub": "add", "fms": "fma", "fnma": "fma"}
 MANY = 6
 """Users from which a value may be the source of a part."""
