@@ -1,9 +1,9 @@
-"""An arm with six muscles reaches by excitations alone; the curves of four muscle models.
+"""An arm with six muscles reaches by excitations alone.
 
 You learn to build a musculoskeletal model, to start its fibers in equilibrium with their tendons, and to move it by
 named excitations.
 
-    python examples/31_reaching_with_muscles.py [curves.svg]
+    python examples/31_reaching_with_muscles.py --plot reaching.png
 
 Output::
 
@@ -11,8 +11,9 @@ Output::
     energy: muscles gave ... J, fibers lost ... J; ... J unexplained
 """
 
-import sys
+import argparse
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -33,24 +34,7 @@ def run() -> kt.Trajectory:
     return kt.simulate(arm, Q0, duration=0.3, dt=5e-4, x0=x0, integrator="rk4", inputs=inputs)
 
 
-def plot_curves(path: str) -> None:
-    """The four curves of each set."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 4, figsize=(12, 2.8), layout="constrained")
-    fields = ("active_force_length", "passive_force_length", "force_velocity", "tendon_force_length")
-    ranges = ((0.3, 2.0), (0.3, 1.8), (-1.2, 1.2), (0.99, 1.06))
-    for ax, field, (low, high) in zip(axes, fields, ranges, strict=True):
-        x = np.linspace(low, high, 300)
-        for name in kt.muscles.CURVES:
-            ax.plot(x, getattr(kt.muscles.curves(name), field)(x), label=name, lw=1.2)
-        ax.set(title=field.replace("_", " "), xlabel="velocity" if field == "force_velocity" else "length")
-    axes[0].set_ylabel("force / F0")
-    axes[2].legend(fontsize=7)
-    figure.savefig(path)
-
-
-def main() -> None:
+def main(plot: str | None = None) -> None:
     done = run()
     T = kt.muscles.tensions(done.model, done.q, done.v, x=done.x)
     _, power = kt.muscles.energies(done.model, done.q, done.v, x=done.x)
@@ -60,8 +44,18 @@ def main() -> None:
     print(f"largest tension {T.max():.0f} N ({strongest})")
     print(f"energy: muscles gave {active:.2f} J, fibers lost {lost:.2f} J; ", end="")
     print(f"{np.abs(done.energy_balance.remainder).max():.0e} J unexplained")
-    if len(sys.argv) > 1:
-        plot_curves(sys.argv[1])
+    if plot:
+        figure, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 7), layout="constrained")
+        activations = [n for n, name in enumerate(done.model.state_names) if name.endswith("activation")]
+        axes[0].plot(done.time, np.degrees(done.q), label=("shoulder", "elbow"))
+        axes[1].plot(done.time, done.x[:, activations])
+        axes[2].plot(done.time, T, label=[muscle.name for muscle in done.model.muscles])
+        for ax, label in zip(axes, ("angle [deg]", "activation [1]", "tension [N]"), strict=True):
+            ax.set_ylabel(label)
+        axes[0].legend(frameon=False)
+        axes[2].legend(frameon=False, ncols=2)
+        axes[2].set_xlabel("time [s]")
+        figure.savefig(plot, dpi=150)
 
 
 def check() -> None:
@@ -77,4 +71,6 @@ def check() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--plot", metavar="FILE", help="write the figure here")
+    main(parser.parse_args().plot)
