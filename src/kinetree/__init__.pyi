@@ -33,6 +33,7 @@ from kinetree.simulation.simulate import simulate as simulate
 from kinetree.verification.verify import verify as verify
 from kinetree import centroidal as centroidal
 from kinetree import closed_loops as closed_loops
+from kinetree import collision as collision
 from kinetree import compiler as compiler
 from kinetree import constraints as constraints
 from kinetree import control as control
@@ -89,6 +90,7 @@ __all__ = [
     "centroidal",
     "check_gradient",
     "closed_loops",
+    "collision",
     "compile",
     "compiler",
     "constraints",

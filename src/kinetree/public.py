@@ -28,6 +28,11 @@ PLACES = {
         "branches": "analysis.branches", "linearize": "analysis.linearize", "mobility": "analysis.mobility",
         "torque_family": "analysis.torque_family",
     },
+    "kinetree.collision": {
+        "ContactPair": "collision.pair", "ContactPoint": "collision.laws", "Ground": "collision.material",
+        "Material": "collision.material", "PAIR_LAWS": "collision.pair", "Shape": "collision.shape",
+        "contact_axes": "collision.axes",
+    },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.control": {
         "CartesianImpedance": "control.frame_impedance", "ComputedTorque": "control.joint_control",
@@ -150,6 +155,7 @@ ALGORITHMS = {
         "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor closed_loops_regularity "
         "closed_loops_wrenches"
     ),
+    "kinetree.collision": "contact_gaps contact_jacobian contact_points",
     "kinetree.control": (
         "cartesian_impedance computed_torque inverse_task_inertia joint_impedance pd_gravity_compensation "
         "tracking_error"
@@ -196,8 +202,8 @@ ALGORITHMS = {
 """For each namespace the algorithms that are called from there."""
 
 NAMESPACES = {name: name for name in (
-    "centroidal closed_loops compiler constraints control conventions data deformables dynamics errors export "
-    "floating_base forces geometry identify integrators io joints kinematics liegroup "
+    "centroidal closed_loops collision compiler constraints control conventions data deformables dynamics errors "
+    "export floating_base forces geometry identify integrators io joints kinematics liegroup "
     "maximal_coordinates model models muscles "
     "redmax regressors simulation sparse spatial surgery tendons textbook viz"
 ).split()}  # fmt: skip

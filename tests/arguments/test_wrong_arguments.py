@@ -14,6 +14,7 @@ from tests.arguments import calls_methods
 from tests.arguments.calls import WRONG, outcome, verdict
 
 APART = {
+    "collision.contact_axes": "of a vector over any scalar",
     "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
     "errors.": "raised, not called",
     "model.": "plain data: what is made of it is looked at, by the builders and by Model",
@@ -34,6 +35,7 @@ APART = {
     "simulation.rollout_to_": "needs a package that tests may not have",
 }
 MADE = {
+    "collision.ContactPoint",
     "deformables.CoupledRun",
     "closed_loops.Linearization",
     "closed_loops.TorqueFamily",
@@ -71,6 +73,7 @@ TABLES = (
     "calls_two_arms",
     "calls_deformables",
     "calls_maximal",
+    "calls_collision",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 

@@ -27,6 +27,7 @@ FLOORS = (
     "actuators",
     "forces",
     "constraints",
+    "collision",
     "model",
     "trace",
     "surgery",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.collision.pair import ContactPair
 from kinetree.constraints import Constraint, LoopJoint
 from kinetree.errors import ModelError, TopologyError, unknown_name
 from kinetree.forces.registry import PARAMETERS
@@ -105,6 +106,7 @@ class Assembly:
             frames=frames,
             constraints=self._constraints(),
             forces=builder._forces,
+            contacts=list(self._contacts()),
             **placed_gears(builder, number, self.welded, self.host, self.number),
             geometry=geometry,
             equipment=equipment,
@@ -132,6 +134,16 @@ class Assembly:
                     loop=loop.name,
                 )
             self.builder.note("info", str(loop), "is between parts of one body, which fixed joints connect: left out")
+
+    def _contacts(self) -> Iterator[ContactPair]:
+        """The contact pairs, but for those between parts of one body, which fixed joints connect."""
+        for pair in self.builder._contacts:
+            hosts = [place and place[1] for place in map(self._place, pair.frames)]
+            if None in hosts or hosts[0] != hosts[1]:
+                yield pair
+            else:
+                message = "is between parts of one body, which fixed joints connect: left out"
+                self.builder.note("info", str(pair), message)
 
     def _place(self, frame: str) -> tuple[str, str, Transform] | None:
         """The body that carries a frame, the one that it is merged into, and the transform from there."""

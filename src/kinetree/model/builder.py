@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinetree.arguments import a_model, a_name, a_truth_value, checked, of_kind, several
+from kinetree.collision.pair import ContactPair
 from kinetree.constraints import Constraint, Coupling
 from kinetree.constraints.registry import check_constraint
 from kinetree.errors import ModelError, unknown_name
@@ -55,6 +56,7 @@ class Builder:
         self._frames: dict[str, tuple[str, Transform]] = {}
         self._constraints: list[Constraint] = []
         self._forces: list[ForceElement] = []
+        self._contacts: list[ContactPair] = []
 
     @checked(joint=a_name, master=a_name)
     def add_coupling(self, joint: str, master: str, ratio: float = 1.0, offset: float = 0.0) -> None:
@@ -228,6 +230,7 @@ class ModelBuilder(Builder):
                 builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
         builder._constraints = list(model.own_constraints)
         builder._forces = list(model.own_elements)
+        builder._contacts = list(model.contacts)
         builder._gears = [
             (model.joint_name(rotor.joint), model.body_names[rotor.body], rotor) for rotor in model.rotors
         ]

@@ -128,13 +128,13 @@ def _check_internal(force: ForceElement) -> None:
 
 
 def check_number_names(model) -> None:
-    """The numbers of elements and constraints must have unique names."""
-    names = model.numbers().names if model.elements or model.constraints else ()
+    """The numbers of elements, constraints and contacts must have unique names."""
+    names = model.numbers().names if model.elements or model.constraints or model.contacts else ()
     if len(set(names)) != len(names):
         name = next(name for name in names if names.count(name) > 1)
         raise DuplicateNameError(
-            f"model {model.name!r}: number {name!r} of a force element or constraint has the name of another number "
-            "of the model; give it another name",
+            f"model {model.name!r}: number {name!r} of a force element, constraint or contact has the name of another "
+            "number of the model; give it another name",
             kind="number",
             name=name,
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.arguments import a_mapping, a_random_generator, checked
+from kinetree.collision.pair import ContactPair
 from kinetree.constraints import Constraint
 from kinetree.constraints.registry import checked_constraints
 from kinetree.errors import ModelError, unknown_name
@@ -20,6 +21,8 @@ from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import construction
 from kinetree.model import validation as check
 from kinetree.model.actuators import actuator_elements, joint_force_ranges
+from kinetree.model.candidates import ContactChoice
+from kinetree.model.contacts import checked_contacts
 from kinetree.model.equalities import equality_constraints, without_constraints
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, check_equipment
 from kinetree.model.equipped import Equipped
@@ -41,13 +44,13 @@ from kinetree.model.tendons import tendon_forces
 from kinetree.spatial import Inertia, Transform, Vector3
 
 GRAVITY = (0.0, 0.0, -9.81)
+_OF_JOINTS = (*VELOCITY_ARRAYS, *POSITION_PARAMETERS, "velocity_limit", "effort_limit")
 _CHANGEABLE = (
-    "name", "gravity", *VELOCITY_ARRAYS, *POSITION_PARAMETERS, "velocity_limit", "effort_limit", "I", "X_T", "report",
-    "equipment", "rotors", "constraints", "forces",
+    "name", "gravity", *_OF_JOINTS, "I", "X_T", "report", "equipment", "rotors", "constraints", "forces", "contacts",
 )  # fmt: skip
 
 
-class Model(Equipped, JointArrays):
+class Model(Equipped, JointArrays, ContactChoice):
     """A mechanism: bodies with inertia, connected by joints into a tree whose root is the world.
 
     Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; these use
@@ -78,6 +81,8 @@ class Model(Equipped, JointArrays):
         Geared rotors; ``I`` contains them.
     forces : sequence of ForceElement
         Besides those that ``parameters`` give.
+    contacts : sequence of ContactPair
+        Pairs of shapes that may touch; see `kinetree.collision` and ``with_contacts``.
     geometry : sequence of sequences of Geometry
         Shapes of every body.
     equipment : Equipment, optional
@@ -178,6 +183,7 @@ class Model(Equipped, JointArrays):
         constraints: Sequence[Constraint] = (),
         rotors: Sequence[GearedRotor] = (),
         forces: Sequence[ForceElement] = (),
+        contacts: Sequence[ContactPair] = (),
         geometry: Sequence[Sequence[Geometry]] | None = None,
         equipment: Equipment | None = None,
         report: Report | None = None,
@@ -217,6 +223,7 @@ class Model(Equipped, JointArrays):
         self._set(joint_forces=joint_forces(self), own_elements=elements, elements=(*elements, *actuators))
         self._set(_force_ranges=joint_force_ranges(self, self.equipment))
         self._hold(others, equalities)
+        self._set(contacts=checked_contacts(self, contacts))
         check_number_names(self)
         check.check_moving_inertia(self)
 
@@ -336,11 +343,10 @@ class Model(Equipped, JointArrays):
         ----------
         **changes
             ``gravity, armature, lower, upper, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors,
-            constraints, forces``, and the parameters of the joints' forces (``damping``, ``stiffness``, ...: see
-            ``ModelBuilder.add_body``). ``forces`` are all but the actuators, which stay, in place of those that the
-            model has. Arrays per
-            velocity may be a number for all or a mapping from joint names, which leaves the other joints as they are.
-            ``I`` contains the rotors.
+            constraints, forces, contacts``, and the parameters of the joints' forces (``damping``, ``stiffness``, ...:
+            see ``ModelBuilder.add_body``). ``forces`` are all but the actuators, which stay, in place of those that the
+            model has. Arrays per velocity may be a number for all or a mapping from joint names, which leaves the other
+            joints as they are. ``I`` contains the rotors.
 
         Raises
         ------
@@ -358,7 +364,7 @@ class Model(Equipped, JointArrays):
             if what not in _CHANGEABLE:
                 raise unknown_name("changeable part", what, _CHANGEABLE, f"model {self.name!r}")
             if isinstance(value, Mapping):
-                if what in ("name", "gravity", "I", "X_T", "report", "equipment", "rotors", "constraints", "forces"):
+                if what not in _OF_JOINTS:
                     raise ModelError(f"model {self.name!r}: {what} is not a quantity of the joints, found {value!r}")
                 slices = self.q_slice if what in POSITION_PARAMETERS else self.v_slice
                 changes[what] = check.with_entries(what, np.array(getattr(self, what)), value, self, slices)
@@ -453,7 +459,7 @@ class Model(Equipped, JointArrays):
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
-        own = {"forces": self.own_elements, "constraints": self.own_constraints}
+        own = {"forces": self.own_elements, "constraints": self.own_constraints, "contacts": self.contacts}
         own |= {"source_options": options, "welded": dict(self._welded)}
         return {what: getattr(self, what) for what in names} | own
 
@@ -554,6 +560,7 @@ class Model(Equipped, JointArrays):
             ("own frames", own),
             ("unsupported", bool(self.unsupported)),
             ("unheld", bool(self.unheld)),
+            ("contacts", tuple(pair.structure() for pair in self.contacts)),
         )
 
     def planar(self):

@@ -71,6 +71,9 @@ def entries(model) -> Iterator[tuple[str, object]]:
     for c in model.constraints:
         for name, x in c.numbers().items():
             yield f"{c.label}.{name}", x
+    for part in (*model.contact_shapes.values(), *model.contacts):
+        for name, x in part.numbers().items():
+            yield f"{part.name}.{name}", x
 
 
 def _axes_and_inertial(algebra) -> tuple[str, list[str]]:
@@ -121,6 +124,8 @@ def rebuilt(model, values) -> dict[str, object]:
     for kind in model.NAMED:
         parts[kind] = tuple(part.with_numbers(take(len(part.numbers()))) for part in getattr(model, kind))
     parts["constraints"] = tuple(c.with_numbers(take(len(c.numbers()))) for c in model.constraints)
+    shapes = {name: s.with_numbers(take(len(s.numbers()))) for name, s in model.contact_shapes.items()}
+    parts["contacts"] = tuple(pair.with_numbers(take(len(pair.numbers())), shapes) for pair in model.contacts)
     return parts
 
 

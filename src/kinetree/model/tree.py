@@ -12,20 +12,22 @@ from kinetree.arguments import whole
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.model import topology
 from kinetree.model.constrained import Constrained
+from kinetree.model.contacts import ContactParts
 from kinetree.model.force_parts import ForceParts
 from kinetree.model.parts import INERTIA_NAMES, Frame
 from kinetree.spatial import Transform
 from kinetree.spatial.algebra import SPATIAL
 
 
-class Tree(ForceParts, topology.Rooted, Constrained):
+class Tree(ForceParts, topology.Rooted, Constrained, ContactParts):
     """Bodies, joints and frames, numbered: body 0 is the world, joint i connects body i to its parent."""
 
     STRUCTURE = (
-        "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
-        "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_limited", "unsupported", "unheld", "X_user", "time_dependent", "_clock", "algebra", "_loop_rows", "_clusters",
-        "_independent_velocities", "_loop_numbers", "_stabilization", "_is_passing", "_force_ranges",
+        "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "contacts", "nb",
+        "nq", "nv", "nf", "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers",
+        "_frame_numbers", "_welded", "_limited", "unsupported", "unheld", "X_user", "time_dependent", "_clock",
+        "algebra", "_loop_rows", "_clusters", "_independent_velocities", "_loop_numbers", "_stabilization",
+        "_is_passing", "_force_ranges",
     )  # fmt: skip
     NUMBERED = ("rotors", "joint_forces", "elements", "loop_forces", "tendon_forces")  # parts with numbers of their own
     NAMED = ("rotors", "elements", "loop_forces", "tendon_forces")  # whose numbers are found by the name of the part
@@ -37,6 +39,7 @@ class Tree(ForceParts, topology.Rooted, Constrained):
     joints: tuple
     frames: tuple[Frame, ...]
     constraints: tuple
+    contacts: tuple
     nb: int
     nq: int
     nv: int
@@ -85,6 +88,7 @@ class Tree(ForceParts, topology.Rooted, Constrained):
         )
         self._set(
             constraints=(),
+            contacts=(),
             nb=len(parent),
             nq=nq,
             nv=nv,

@@ -216,6 +216,7 @@ def _take_over(editor: ModelEditor, guest: ModelEditor, other: Model) -> None:
     editor._welded.update(guest._welded)
     editor._constraints += guest._constraints
     editor._forces += guest._forces
+    editor._contacts += guest._contacts
     for joint, on, gear in guest._gears:
         if on == WORLD:
             editor.note("dropped", "attach", f"{gear} of joint {joint!r}: its stator is the world, left behind")

@@ -173,7 +173,8 @@ class ModelEditor(ModelBuilder):
 
     def named_parts(self) -> dict[str, set[str]]:
         """Names of the parts that have names of their own, by kind."""
-        return {"rotor": {x.name for *_, x in self._gears}, "force element": {x.name for x in self._forces}}
+        parts = {"rotor": [x for *_, x in self._gears], "force element": self._forces, "contact pair": self._contacts}
+        return {kind: {x.name for x in found} for kind, found in parts.items()}
 
     def _lock_gears(self, joint_name: str, why: str) -> None:
         """Rotors whose joint goes stand still in their stators, which contain them already."""
@@ -221,6 +222,15 @@ class ModelEditor(ModelBuilder):
                 self.note("dropped", step, f"force element {force.name!r}: {listed(sorted(lost))} not there any more")
                 self._forces = [other for other in self._forces if other is not force]
 
+    def _drop_contacts(self, frames: Collection[str]) -> None:
+        """Take out contact pairs with a shape on a removed part; report those of which the other shape stays."""
+        lost = {pair.name: [frame in frames for frame in pair.frames] for pair in self._contacts}
+        for pair in self._contacts:
+            if any(lost[pair.name]) and not all(lost[pair.name]) and WORLD not in pair.frames:
+                gone = pair.frames[lost[pair.name].index(True)]
+                self.note("dropped", "cut", f"{pair}: frame {gone!r} is not there any more")
+        self._contacts = [pair for pair in self._contacts if not any(lost[pair.name])]
+
     def _cut_references(self, frames: Collection[str], joints: Collection[str]) -> None:
         """Take out couplings and equipment that need removed parts; report those that also need remaining ones."""
         going = set(joints)
@@ -232,6 +242,7 @@ class ModelEditor(ModelBuilder):
             if lost:
                 self._constraints.remove(c)
         self._drop_forces("cut", frames, joints)
+        self._drop_contacts(frames)
         stay_frames = [name for name in self.frame_names() if name not in frames]
         stay_joints = [name for name in self.joint_names() if name not in going]
         rest = self.equipment.missing(frames, joints)  # equipment that is not on the removed part alone

@@ -105,6 +105,7 @@ def rename(
     either = lambda name: joint.get(name, own.get(name, name))  # of the tree, or of a loop  # noqa: E731
     editor._constraints = [c.renamed(either, frame.__getitem__) for c in editor._constraints]
     editor._forces = [f.renamed(either, frame.__getitem__, own.get(f.name)) for f in editor._forces]
+    editor._contacts = [pair.renamed(frame.__getitem__, lambda x: f"{prefix}{x}{suffix}") for pair in editor._contacts]
     editor._gears = [(joint[j], frame[on], replace(gear, name=own[gear.name])) for j, on, gear in editor._gears]
     editor._world_geometry = labeled(editor._world_geometry)
     editor.equipment = editor.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)

@@ -1,0 +1,190 @@
+"""Candidate points of contact at a state: gaps, points and the Jacobian, in the order of ``model.contact_labels``.
+
+Symbols: n is the normal of a contact, from the first to the second body; E its axes (t1, t2, n) in the world. The rows
+of a contact are the relative velocity of the two bodies at the contact point, second minus first, along these axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kinetree.algorithms.spec import algorithm
+from kinetree.collision.axes import contact_axes
+from kinetree.collision.pair import ContactPair
+from kinetree.collision.shape import PlacedShape, snapped
+from kinetree.model.planar import refuse_planar
+from kinetree.spatial import Matrix3, Vector3
+from kinetree.state_kinematics import Kinematics, motion_subspace
+
+
+class Detected(NamedTuple):
+    """A candidate point at a state.
+
+    Attributes
+    ----------
+    pair : ContactPair
+    gap : scalar
+        [m].
+    position : Vector3
+        World coordinates [m].
+    axes : tuple of Vector3
+        ``(t1, t2, n)`` in world coordinates.
+    rows : tuple of dict
+        For each axis the relative velocity under a unit of each velocity coordinate, where it is not zero.
+    """
+
+    pair: ContactPair
+    gap: object
+    position: Vector3
+    axes: tuple[Vector3, Vector3, Vector3]
+    rows: tuple[dict, dict, dict]
+
+
+class BodyPlaces:
+    """Poses of shapes and velocities of points at a state, through the bodies: frames cost nothing at run time."""
+
+    def __init__(self, model, kin: Kinematics) -> None:
+        self.model, self.kin = model, kin
+        self._shapes: dict[str, PlacedShape] = {}
+        self._columns: dict[int, list[tuple[Vector3, Vector3]]] = {}
+
+    def placed(self, shape) -> PlacedShape:
+        """The shape at this state."""
+        if shape.name not in self._shapes:
+            frame = self.model.frame(shape.body)
+            X, R_BF = self.kin.X_0[frame.body], frame.X_FB.E.T.matrix
+            p_B = frame.X_FB.r + R_BF @ Vector3(*shape.p)
+            R_BS = _snapped(R_BF @ Matrix3(shape.R))
+            self._shapes[shape.name] = PlacedShape(
+                shape.kind, shape.size, X.r + X.E.inverse_apply(p_B), X.E.T.matrix @ R_BS
+            )
+        return self._shapes[shape.name]
+
+    def columns(self, i: int) -> list[tuple[Vector3, Vector3]]:
+        """Angular and linear velocity of body i, world axes at its origin, under a unit of each of its joint's."""
+        if i not in self._columns:
+            E = self.kin.X_0[i].E
+            S = motion_subspace(self.model, i, self.kin.q)
+            self._columns[i] = [(E.inverse_apply(s.angular), E.inverse_apply(s.linear)) for s in S]
+        return self._columns[i]
+
+    def rows(self, pair: ContactPair, at: Vector3, axes: Sequence[Vector3]) -> tuple[dict, dict, dict]:
+        """Relative velocity at a point along axes, under a unit of each velocity coordinate."""
+        first, second = ({*self.model.support(self.model.frame(name).body)} for name in pair.frames)
+        rows: tuple[dict, dict, dict] = {}, {}, {}
+        for i in sorted(first ^ second):
+            arm, onto = at - self.kin.X_0[i].r, axes if i in second else [-axis for axis in axes]
+            for k, (angular, linear) in zip(self.kin.dofs_of(i), self.columns(i), strict=True):
+                velocity = linear + angular.cross(arm)
+                for row, axis in zip(rows, onto, strict=True):
+                    row[k] = axis.dot(velocity)
+        return rows
+
+
+def _snapped(R: Matrix3) -> Matrix3:
+    """Constant rotations with exact zeros and ones."""
+    return Matrix3([[snapped(x) if isinstance(x, float) else x for x in row] for row in R.rows])
+
+
+def candidates(model, kin: Kinematics):
+    """Each pair with its candidate points, and the places that they come from."""
+    places = BodyPlaces(model, kin)
+    return places, [(pair, pair.points_of(*map(places.placed, pair.shapes))) for pair in model.contacts]
+
+
+def detect(model, kin: Kinematics) -> list[Detected]:
+    """The candidate points of a model at a state, with their axes and rows.
+
+    Parameters
+    ----------
+    model : Model or ScalarModel
+    kin : Kinematics
+        Of the same model.
+    """
+    places, found = candidates(model, kin)
+    contacts = []
+    for pair, points in found:
+        for x in points:
+            axes = contact_axes(x.normal)
+            contacts.append(Detected(pair, x.gap, x.position, axes, places.rows(pair, x.position, axes)))
+    return contacts
+
+
+_GAPS = "Of each candidate point [m]: distance of the surfaces along the normal, negative where they penetrate."
+
+
+@algorithm(inputs="q", outputs={"gaps": ("n_contacts",)}, body_frames="cheaper", symbols={"gaps": _GAPS})
+def contact_gaps(model, q):
+    """Gaps of all candidate points of contact.
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 11.6; formulas of the shapes. In the order of ``model.contact_labels``.
+    Identity: the rate of a gap is the third row of its contact in
+    `contact_jacobian` times v.
+
+    See Also
+    --------
+    contact_points, contact_jacobian
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> ball = kt.collision.Shape("bob", "sphere", (0.1,), p=(0.0, 0.0, -1.0), name="ball")
+    >>> pair = kt.collision.ContactPair("ground/ball", kt.collision.Shape("world", "plane", name="ground"), ball)
+    >>> kt.collision.contact_gaps(kt.models.pendulum().replace(contacts=[pair]), [0.0]).round(12).tolist()
+    [-1.1]
+    """
+    refuse_planar(model, "contact_gaps")
+    return [x.gap for _, points in candidates(model, Kinematics(model, q))[1] for x in points]
+
+
+@algorithm(
+    inputs="q",
+    outputs={"positions": ("n_contacts", 3), "normals": ("n_contacts", 3), "gaps": ("n_contacts",)},
+    body_frames="cheaper",
+    symbols={
+        "positions": "The middle between both surfaces, world coordinates [m].",
+        "normals": "Unit normals from the first to the second body, world axes [1].",
+        "gaps": _GAPS,
+    },
+)
+def contact_points(model, q):
+    """Positions, normals and gaps of all candidate points of contact.
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 11.6; formulas of the shapes. In the order of ``model.contact_labels``.
+
+    See Also
+    --------
+    contact_gaps, contact_jacobian
+    """
+    refuse_planar(model, "contact_points")
+    found = [x for _, points in candidates(model, Kinematics(model, q))[1] for x in points]
+    return [[*x.position] for x in found], [[*x.normal] for x in found], [x.gap for x in found]
+
+
+@algorithm(
+    inputs="q",
+    outputs={"J": ("n_contact_rows", "nv")},
+    body_frames="cheaper",
+    symbols={"J": "Three rows for each candidate point, along its axes (t1, t2, n) [m/rad or 1]."},
+)
+def contact_jacobian(model, q):
+    """Jacobian of the contact velocities: relative velocity of both bodies at the contact point, second minus first.
+
+    Notes
+    -----
+    Rows 3i, 3i + 1, 3i + 2 belong to candidate point i of ``model.contact_labels``. Impulses lambda on the second
+    bodies along these axes change the joint momenta by ``J^T lambda``. Source: Featherstone (2008), eq. 11.66, for the
+    order of the axes.
+
+    See Also
+    --------
+    contact_gaps, contact_points
+    """
+    refuse_planar(model, "contact_jacobian")
+    rows = [row for x in detect(model, Kinematics(model, q)) for row in x.rows]
+    return [[row.get(k, 0.0) for k in range(model.nv)] for row in rows]

@@ -1,0 +1,99 @@
+# Generated: python -m tests.static.generate.
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.model.model import Model
+from kinetree.model.parts import Frame
+
+from kinetree.collision.pair import ContactPair as ContactPair
+from kinetree.collision.laws import ContactPoint as ContactPoint
+from kinetree.collision.material import Ground as Ground
+from kinetree.collision.material import Material as Material
+from kinetree.collision.pair import PAIR_LAWS as PAIR_LAWS
+from kinetree.collision.shape import Shape as Shape
+from kinetree.collision.axes import contact_axes as contact_axes
+
+__all__ = [
+    "ContactPair",
+    "ContactPoint",
+    "Ground",
+    "Material",
+    "PAIR_LAWS",
+    "Shape",
+    "contact_axes",
+    "contact_gaps",
+    "contact_jacobian",
+    "contact_points",
+]
+
+def contact_gaps(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Gaps of all candidate points of contact.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    gaps : (..., n_contacts) array
+        Of each candidate point [m]: distance of the surfaces along the normal, negative where they penetrate.
+    """
+
+
+def contact_jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""Jacobian of the contact velocities: relative velocity of both bodies at the contact point, second minus first.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    J : (..., n_contact_rows, nv) array
+        Three rows for each candidate point, along its axes (t1, t2, n) [m/rad or 1].
+    """
+
+class _contact_points(NamedTuple):
+    positions: NDArray[Any]
+    normals: NDArray[Any]
+    gaps: NDArray[Any]
+
+def contact_points(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> _contact_points:
+    r"""Positions, normals and gaps of all candidate points of contact.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    positions : (..., n_contacts, 3) array
+        The middle between both surfaces, world coordinates [m].
+    normals : (..., n_contacts, 3) array
+        Unit normals from the first to the second body, world axes [1].
+    gaps : (..., n_contacts) array
+        Of each candidate point [m]: distance of the surfaces along the normal, negative where they penetrate.
+    """

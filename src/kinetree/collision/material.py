@@ -1,0 +1,139 @@
+"""Numbers of a contact's material, and the ground."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+from kinetree.arguments import number, refuse
+from kinetree.errors import ArgumentError
+
+LEAST = {"friction": 0.0, "restitution": 0.0, "stiffness": 0.0, "relaxation_time": 0.0, "margin": 0.0}
+"""The numbers of a contact, and their least values."""
+
+
+def check_material(what: str, owner) -> None:
+    """Friction, restitution, stiffness, relaxation time and margin of a frozen dataclass, as floats.
+
+    Raises
+    ------
+    ArgumentError
+        One of them is not finite, negative, or restitution is above 1.
+    """
+    for name in LEAST:
+        x = getattr(owner, name)
+        if name == "stiffness" and isinstance(x, float) and x == math.inf:
+            object.__setattr__(owner, name, math.inf)
+            continue
+        x = number(f"{what}: {name}", x, f"a finite number not below {LEAST[name]:g}", least=LEAST[name])
+        if name == "restitution" and x > 1.0:
+            refuse(f"{what}: restitution", x, "a number from 0 (plastic) to 1 (elastic)")
+        if name == "stiffness" and x == 0.0:
+            refuse(f"{what}: stiffness", x, "a positive stiffness [N/m], or math.inf for rigid contact")
+        object.__setattr__(owner, name, x)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The numbers of the contacts of a pair.
+
+    Parameters
+    ----------
+    friction : float
+        Coefficient of Coulomb friction mu [1].
+    restitution : float
+        Coefficient of restitution, 0 (plastic) to 1 (elastic) [1].
+    stiffness : float
+        Of compliant contact [N/m]; infinite: rigid.
+    relaxation_time : float
+        Damping of compliant contact, the ratio of damping to stiffness [s].
+    margin : float
+        Gap below which a point counts as near [m].
+
+    Raises
+    ------
+    ArgumentError
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.collision.Material(friction=0.5).restitution
+    0.0
+    """
+
+    friction: float = 0.8
+    restitution: float = 0.0
+    stiffness: float = math.inf
+    relaxation_time: float = 0.0
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_material("Material", self)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The ground: everything below a plane of the world.
+
+    Parameters
+    ----------
+    friction, restitution, stiffness, relaxation_time
+        See `Material`.
+    height : float
+        Distance of the plane from the world's origin along its normal [m].
+    normal : tuple of 3 floats
+        Upward normal in world coordinates, of any length [1].
+    margin : float
+        See `Material`.
+
+    Raises
+    ------
+    ArgumentError
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> slope = kt.collision.Ground(friction=0.4, normal=(0.0, -0.1, 1.0))
+    """
+
+    friction: float = 0.8
+    restitution: float = 0.0
+    height: float = 0.0
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    stiffness: float = math.inf
+    relaxation_time: float = 0.0
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_material("Ground", self)
+        object.__setattr__(self, "height", number("Ground: height", self.height))
+        try:
+            n = [number("Ground: normal", x) for x in self.normal]
+        except TypeError:
+            n = []
+        size = math.hypot(*n) if len(n) == 3 else 0.0
+        if size == 0.0:
+            refuse("Ground: normal", self.normal, "three coordinates, not all zero")
+        object.__setattr__(self, "normal", tuple(x / size for x in n))
+
+    @classmethod
+    def of(cls, ground) -> Ground:
+        """The ground that an argument ``ground=`` gives: True, a height [m], or a Ground.
+
+        Raises
+        ------
+        ArgumentError
+        """
+        if isinstance(ground, Ground):
+            return ground
+        if ground is True:
+            return cls()
+        try:
+            return cls(height=number("ground", ground))
+        except ArgumentError:
+            refuse("ground", ground, "True (a floor at z = 0), the height of the floor [m], or a kt.collision.Ground")
+
+    @property
+    def material(self) -> Material:
+        """Its numbers as those of a pair."""
+        return Material(**{field.name: getattr(self, field.name) for field in fields(Material)})

@@ -1,0 +1,26 @@
+"""One valid call of every public callable of shapes and contact pairs."""
+
+from __future__ import annotations
+
+import kinetree as kt
+from kinetree.collision import ContactPair, Ground, Material, Shape
+from tests.arguments.calls import whole_call
+
+
+def table(folder) -> dict[str, tuple]:
+    """Callables by name, with valid arguments."""
+    floor, foot = Shape("world", "plane", name="floor"), Shape("bob", "sphere", (0.1,), name="foot")
+    shaped = kt.ModelBuilder.of(kt.models.pendulum())
+    shaped.add_geometry("bob", kt.model.Geometry("sphere", (0.1,), name="foot"))
+    model = shaped.build()
+    given = {
+        Shape: dict(body="bob", kind="sphere", size=(0.1,), name="foot"),
+        ContactPair: dict(name="floor/foot", first=floor, second=foot),
+        Ground: {},
+        Material: {},
+    }
+    found = {f"collision.{call.__name__}": (call, whole_call(call, **values)) for call, values in given.items()}
+    touching = model.with_contacts(ground=True)
+    for name in ("contact_gaps", "contact_points", "contact_jacobian"):
+        found[f"collision.{name}"] = (getattr(kt.collision, name), dict(model=touching, q=[0.1]))
+    return found | {"Model.with_contacts": (model.with_contacts, whole_call(model.with_contacts, ground=True))}
