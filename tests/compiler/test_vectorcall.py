@@ -158,3 +158,22 @@ def test_statewise_functions_keep_their_own_call():
     Q, V, A = states(3)
     for _ in range(2):
         np.testing.assert_allclose(each(Q, V, A), f(Q, V, A), rtol=1e-13, atol=1e-13)
+
+
+def test_several_results_are_one_named_tuple_of_machine_code():
+    """One state and batches: the class, the bits and the pickle of the method; nothing keeps the arrays alive."""
+    model = kt.models.double_pendulum()
+    f = kt.compile(model, ["rnea", "crba", "coriolis_forces"])
+    for batch in ((), (7,)):
+        q, v, a = states(*batch)
+        first, again, expected = f(q, v, a), f(q, v, a), Function.__call__(f, q, v, a)
+        assert type(again) is type(first) is type(expected) and again._fields == ("rnea", "crba", "coriolis_forces")
+        for found in (again, pickle.loads(pickle.dumps(again)), f(q, v, a, out=tuple(map(np.empty_like, first)))):
+            assert all(np.array_equal(x, y) for x, y in zip(found, expected, strict=True))
+        assert gc.is_tracked(again) and [sys.getrefcount(x) for x in again] == [sys.getrefcount(x) for x in first]
+        gone, kind = [], type(again)
+        before = sys.getrefcount(kind)
+        for _ in range(100):
+            gone.append(weakref.ref(f(q, v, a).crba))
+        assert not any(ref() is not None for ref in gone) and sys.getrefcount(kind) == before
+    assert builtin.address_of(f.single)

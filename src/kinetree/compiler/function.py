@@ -90,7 +90,7 @@ class Function(ArrayCalls):
         self._present = self.input_names[len(spec.inputs) :]
         self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
-        self._pack = packing(spec)
+        self._pack, self._result = packing(spec)
         self._kernels, self._singles, self._batches = {}, {}, {}  # by dtype
         self._numbers = None  # other numbers than the model's
         self._own = {}  # the function in the user's own frames
@@ -173,9 +173,9 @@ class Function(ArrayCalls):
         return f"compiling {self.name} for model {self.model.name!r}"
 
     def _packing(self, entry, as_numbers: bool):
-        """An entry whose results are packed as a call packs them; the entry itself where one array is all."""
+        """An entry whose results are packed as a call packs them; the entry itself where it does that."""
         make, count, alone = self._pack, len(self.input_names), len(self._out_shapes) == 1
-        if alone and not self.spec.parts and not as_numbers:
+        if (self._result is not None or (alone and not self.spec.parts)) and not as_numbers:
             return entry
 
         def packed(*args):
@@ -214,7 +214,9 @@ class Function(ArrayCalls):
             with shown(self._doing):
                 program = self._program(signature)
             self.seconds[f"trace {dtype}"] = time.perf_counter() - start
-            return _keep(key, Kernel(program, dtype, self.checks, numbers, what=self._doing, seconds=self.seconds))
+            kind = self._result or tuple
+            made = Kernel(program, dtype, self.checks, numbers, what=self._doing, seconds=self.seconds, result=kind)
+            return _keep(key, made)
 
         like = _recent(key)
         return alone(("kernel", key), new) if like is None else _keep(key, like.with_numbers(numbers))
@@ -361,7 +363,8 @@ class StatewiseFunction(Function):
         from kinetree.native.kernel import Kernel
 
         def make():
-            return Kernel(self._program(None), dtype, self.checks, what=self._doing, seconds=self.seconds)
+            program, kind = self._program(None), self._result or tuple
+            return Kernel(program, dtype, self.checks, what=self._doing, seconds=self.seconds, result=kind)
 
         return made_once(self.base.statewise, dtype, make)
 

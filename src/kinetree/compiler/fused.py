@@ -11,7 +11,7 @@ import functools
 import hashlib
 import operator
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -345,16 +345,20 @@ def _name(parts: Sequence[Quantity]) -> str:
 # Results --------------------------------------------------------------------------------------------------------------
 
 
-def packing(spec: Spec) -> Callable:
-    """The function that makes the result of a call from its arrays, given in order, without reading them.
+def packing(spec: Spec) -> tuple[Callable, type | None]:
+    """The function that makes the result of a call from its arrays, given in order; the class of one flat named tuple.
 
     One array is the result itself, several are a named tuple. A fused function has a named tuple by quantity, in which
     each has its array or, with several outputs, the named tuple that a call of it gives.
     """
     if not spec.parts:
-        return _tuple(spec.name, spec.outputs) if len(spec.outputs) > 1 else operator.itemgetter(0)
+        if len(spec.outputs) == 1:
+            return operator.itemgetter(0), None
+        flat = result_type(spec.name, tuple(spec.outputs))
+        return _tuple(flat), flat
     # Made for the arrangement: it runs with every call.
-    scope = {"whole": _tuple("fused", _fields(spec.parts, {*spec.inputs, *spec.optional}))}
+    flat = result_type("fused", tuple(_fields(spec.parts, {*spec.inputs, *spec.optional})))
+    scope = {"whole": _tuple(flat)}
     fields, count = [], 0
     for part in spec.parts:
         outputs = part.spec.outputs
@@ -363,17 +367,17 @@ def packing(spec: Spec) -> Callable:
         if len(arrays) == 1:
             fields += arrays
         else:
-            scope[f"part{len(fields)}"] = _tuple(part.name, outputs)
+            scope[f"part{len(fields)}"] = _tuple(result_type(part.name, tuple(outputs)))
             fields.append(f"part{len(fields)}(({', '.join(arrays)}))")
     if len(fields) == count:  # no quantity has several
-        return scope["whole"]
+        return scope["whole"], flat if count > 1 else None
     arrays = "".join(f"x{n}, " for n in range(count))
     exec(f"def make(arrays):\n    {arrays}= arrays\n    return whole(({', '.join(fields)},))", scope)
-    return scope["make"]
+    return scope["make"], None
 
 
-def _tuple(name: str, fields: Iterable[str]) -> Callable:
-    return functools.partial(tuple.__new__, result_type(name, tuple(fields)))
+def _tuple(kind: type) -> Callable:
+    return functools.partial(tuple.__new__, kind)
 
 
 @once

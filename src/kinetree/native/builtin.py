@@ -21,7 +21,7 @@ NUMBER = ("array_type", "descr", "float_type", "number_type", "int_type", "int_v
 
 CONTEXT = (
     *("params", "heap", *NUMBER, "not_implemented"),
-    *("new_array", "incref", "decref", "tuple_new", "tuple_set"),
+    *("new_array", "incref", "decref", "tuple_new", "tuple_type", "tuple_set"),
 )
 """Names of the pointers in the context, in order."""
 
@@ -33,7 +33,7 @@ MAX_AXES = 4
 
 BATCH_ENTRY = (
     *("batch", "scalar", "params", *NUMBER, "not_implemented", "new_array", "incref", "decref"),
-    *("tuple_new", "tuple_set", "save_thread", "restore_thread", "allocate", "free"),
+    *("tuple_new", "tuple_type", "tuple_set", "save_thread", "restore_thread", "allocate", "free"),
     *("inputs", "outputs", "item", "release", "most", "batch_heap", "scalar_heap"),
 )
 """Head of the table of ``kinetree_batch_entry``: pointers, then numbers. From ``release`` states on the GIL is
@@ -151,7 +151,7 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-def make_builtin(address: int, dtype: np.dtype, params: np.ndarray | None, heap: np.ndarray | None, owner: object):
+def make_builtin(address: int, dtype: np.dtype, params, heap, result: type, owner: object):
     """Make the Python function from compiled code.
 
     Parameters
@@ -162,15 +162,18 @@ def make_builtin(address: int, dtype: np.dtype, params: np.ndarray | None, heap:
         Type of all arrays.
     params, heap : numpy.ndarray or None
         Run-time params, and the memory for frames too large for the stack. The GIL guards the latter.
+    result : type
+        Class of several results: tuple, or that of a named tuple.
     owner : object
         Object that must live as long as the function: the code.
     """
     pointers = dict(interpreter_pointers(dtype))
     pointers["params"] = 0 if params is None else params.ctypes.data
     pointers["heap"] = 0 if heap is None else heap.ctypes.data
+    pointers["tuple_type"] = id(result)
     table = [pointers[name] for name in CONTEXT]
     doc = b"Evaluate one state; NotImplemented means: take the general path."
-    return make_method(address, table, (dtype, params, heap, owner), doc)
+    return make_method(address, table, (dtype, params, heap, result, owner), doc)
 
 
 _definitions: list[_MethodDef] = []
@@ -231,7 +234,7 @@ def interpreter_pointers(dtype: np.dtype) -> dict[str, int]:
         "new_array": _new_array(),
         "incref": function("Py_IncRef"),
         "decref": function("Py_DecRef"),
-        "tuple_new": function("PyTuple_New"),
+        "tuple_new": function("PyType_GenericAlloc"),  # of tuples and of named tuples
         "tuple_set": function("PyTuple_SetItem"),
         "save_thread": function("PyEval_SaveThread"),
         "restore_thread": function("PyEval_RestoreThread"),

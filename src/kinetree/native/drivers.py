@@ -77,14 +77,14 @@ def make_batch_entry(kernel, release: int, most: int):
     """
     inputs, outputs = kernel.program.inputs, kernel.program.outputs
     values = dict(builtin.interpreter_pointers(kernel.dtype))
-    values["params"] = kernel.params_address or 0
+    values |= {"params": kernel.params_address or 0, "tuple_type": id(kernel.result)}
     values |= {"batch": 0, "scalar": 0, "inputs": len(inputs), "outputs": len(outputs)}
     values |= {"item": kernel.dtype.itemsize, "release": release, "most": most, "batch_heap": 0, "scalar_heap": 0}
     table = [values[name] for name in BATCH_ENTRY]
     for _, shape in (*inputs, *outputs):
         table += [len(shape), prod(shape), *shape, *[0] * (MAX_AXES - len(shape))]
     drivers = _drivers()
-    owners = (kernel.dtype, kernel.params, kernel.variants, drivers.code)
+    owners = (kernel.dtype, kernel.params, kernel.variants, kernel.result, drivers.code)
     return builtin.make_method(drivers.batch_entry, table, owners, b"Evaluate a batch.")
 
 

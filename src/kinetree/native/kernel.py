@@ -57,6 +57,8 @@ class Kernel:
         Text of the progress line while a variant is compiled, for example "compiling aba for model 'arm'".
     seconds : dict, optional
         Gets the time that each variant took.
+    result : type
+        Class of several outputs that the entries make: a named tuple instead of tuple.
 
     Attributes
     ----------
@@ -82,7 +84,7 @@ class Kernel:
     also the same as any other such processor.
     """
 
-    __slots__ = ("program", "dtype", "checks", "target", "params", "params_address", "variants")
+    __slots__ = ("program", "dtype", "checks", "target", "params", "params_address", "variants", "result")
     __slots__ += ("_made", "_in_sizes", "_out_sizes", "_cost")
 
     def __init__(
@@ -96,10 +98,11 @@ class Kernel:
         chunk: int | None = None,
         what: str = "",
         seconds: dict[str, float] | None = None,
+        result: type = tuple,
     ) -> None:
         if dtype not in ("float64", "float32"):
             raise CompilationError(f"no kernel for dtype {dtype!r}; known: float64, float32.", dtype=dtype)
-        self.program, self.checks = program, bool(checks)
+        self.program, self.checks, self.result = program, bool(checks), result
         self.dtype = np.dtype(dtype)
         self.target = target or Target.host()
         self.variants = Variants(program, dtype, self.checks, self.target, chunk, what, seconds)
@@ -191,7 +194,7 @@ class Kernel:
         if not variant.builtin:
             return functools.partial(_entry, self._copy())  # an entry must not keep alive the kernel that has it
         heap = aligned(variant.heap_bytes) if variant.heap_bytes else None
-        return builtin.make_builtin(variant.builtin, self.dtype, self.params, heap, variant.code)
+        return builtin.make_builtin(variant.builtin, self.dtype, self.params, heap, self.result, variant.code)
 
     @property
     def batch_entry(self):
@@ -403,4 +406,4 @@ def _entry(kernel: Kernel, *args):
     outputs = outputs or tuple(np.empty(shape, kernel.dtype) for _, shape in program.outputs)
     if kernel.scalar(*args[:count], out=tuple(outputs)):
         return NotImplemented
-    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+    return outputs[0] if len(outputs) == 1 else tuple.__new__(kernel.result, outputs)

@@ -158,7 +158,7 @@ class _Call(PythonFunction):
         if count == 1:
             self.give(results[0])
         else:
-            both = self.python("ptr", "tuple_new", self.value("i64", str(count)))
+            both = self.python("ptr", "tuple_new", self.pointer("tuple_type"), self.value("i64", str(count)))
             self.branch(both.is_null(), "release", "fill")
             self.label("release")
             self.give_back(results)

@@ -227,7 +227,7 @@ class _BatchEntry(PythonFunction):
         self.label("alone")
         self.give(only)
         self.label("several")
-        both = self.python("ptr", "tuple_new", self.outputs)
+        both = self.python("ptr", "tuple_new", self.pointer("tuple_type"), self.outputs)
         self.made_count.store(self.outputs)
         self.require(both.compare("ne", self.null), "failed")
         with self.loop(self.outputs) as j:

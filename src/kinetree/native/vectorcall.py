@@ -40,7 +40,7 @@ def make_direct(function) -> None:
     Parameters
     ----------
     function : Function
-        With one array as its result, so that ``function.single`` is the builtin of its kernel.
+        With one array or one flat named tuple as its result, so that ``function.single`` is the builtin of its kernel.
     """
     entry, kind = function.single, type(function)
     address = builtin.address_of(entry)
