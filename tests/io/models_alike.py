@@ -6,6 +6,8 @@ import os
 
 import numpy as np
 
+CONTACT = ("restitution", "stiffness", "damping", "contype", "conaffinity", "margin", "priority", "softness")
+UNSTATED = (None, (1.0, 0.005, 0.0001))  # frictions of shapes without: MuJoCo has no shape without
 TOLERANCE = 1e-14  # of the size of each kind of number: an element is some ten roundings away from its decimals
 
 
@@ -75,6 +77,8 @@ def assert_shapes_alike(found, expected, tolerance: float = TOLERANCE) -> None:
             a, b = ([g for g in shapes if g.role == role] for shapes in (ours, theirs))
             for g, h in zip(a, b, strict=True):
                 assert (g.kind, g.name, g.material) == (h.kind, h.name, h.material), name
+                assert [getattr(g, x) for x in CONTACT] == [getattr(h, x) for x in CONTACT], name
+                assert g.friction == h.friction or {g.friction, h.friction} == {*UNSTATED}, name
                 assert os.path.normpath(g.mesh or "") == os.path.normpath(h.mesh or ""), name
                 assert (g.color is None) == (h.color is None), (name, g.color, h.color)
                 np.testing.assert_allclose(g.color or (), h.color or (), rtol=0, atol=tolerance)

@@ -74,5 +74,16 @@ def shapes(form: str, rng, k: int) -> list[Geometry]:
         kind, n = kinds[rng.integers(len(kinds))]
         color = tuple(rng.random(4)) if role == "visual" else None
         size = tuple(rng.random(n) + 0.01)
-        made.append(Geometry(kind, size, rotation(rng), rng.normal(size=3), role, f"{role} {k}", color=color))
+        data = contact_data(form, rng) if role == "collision" else {}
+        made.append(Geometry(kind, size, rotation(rng), rng.normal(size=3), role, f"{role} {k}", color=color, **data))
     return made
+
+
+def contact_data(form: str, rng) -> dict[str, object]:
+    """Contact data of a shape that the format has: URDF the same of all shapes that are welded together."""
+    if form == "urdf":
+        return {"friction": (0.7, 0.0, 1e-3), "restitution": 0.3, "stiffness": 1e5}
+    friction = tuple(rng.random(3))
+    softness = kt.model.Softness((rng.random(), 1.0), (0.8, 0.9, 0.01, 0.5, 2.0)) if rng.random() < 0.5 else None
+    data = {"contype": int(rng.integers(1, 2**32)), "conaffinity": int(rng.integers(2**32)), "softness": softness}
+    return data | {"friction": friction, "margin": rng.random(), "priority": int(rng.integers(-3, 3))}

@@ -166,14 +166,14 @@ def test_every_refused_feature_is_named_at_once():
 def test_what_is_ignored_is_reported_once_per_kind_with_the_first_line():
     """Elements with their number, attributes with their reason."""
     model = load_mjcf(world(
-        '<light pos="0 0 1"/><camera name="c"/>\n<light pos="0 0 2"/>' + BODY.replace("<geom", '<geom friction="1"'),
+        '<light pos="0 0 1"/><camera name="c"/>\n<light pos="0 0 2"/>' + BODY.replace("<geom", '<geom solmix="1"'),
         head='<option timestep="1e-3"/>\n',
         tail='<sensor><jointpos joint="j"/><jointvel joint="j"/></sensor>',
     ))  # fmt: skip
     entries = [str(entry) for entry in model.report]
     assert "info: <string>:4: <light> ignored (2 elements): lights are not drawn" in entries
     assert "info: <string>:4: <camera> ignored: cameras are not modeled" in entries
-    assert any(entry.startswith("info: <string>:7: <geom>: friction ignored: contact") for entry in entries)
+    assert any(entry.startswith("info: <string>:7: <geom>: solmix ignored: a setting of") for entry in entries)
     assert any(entry.startswith("info: <string>:2: <option>: timestep ignored") for entry in entries)
     assert any("<sensor> ignored (2 elements)" in entry for entry in entries)
 
@@ -181,13 +181,13 @@ def test_what_is_ignored_is_reported_once_per_kind_with_the_first_line():
 def test_every_attribute_of_the_files_is_used_or_reported():
     """Attributes that no part of the reader uses appear by name, also those of defaults and drives."""
     model = load_mjcf(world(
-        '<body sleep="never"><joint name="j" margin=".1" group="2" user="1"/><geom size=".1" condim="1"/></body>',
-        head='<size nuser_jnt="1" nuser_geom="1" nuser_actuator="1"/><default><geom solref=".1 1"/><tendon '
+        '<body sleep="never"><joint name="j" margin=".1" group="2" user="1"/><geom size=".1" solmix="1"/></body>',
+        head='<size nuser_jnt="1" nuser_geom="1" nuser_actuator="1"/><default><geom gap=".1"/><tendon '
              'rgba="1 0 0 1"/></default>',
         tail='<actuator><motor joint="j" group="1" user="3"/></actuator>',
     )) if hasattr(mujoco.MjSpec().worldbody, "sleep") else pytest.skip("older schema")  # fmt: skip
     text = str(model.report)
-    for found in ("<body>: sleep", "<joint>: margin", "condim", "solref", "<tendon>: rgba", "<motor>: group", "<size>"):
+    for found in ("<body>: sleep", "<joint>: margin", "solmix", "gap", "<tendon>: rgba", "<motor>: group", "<size>"):
         assert found in text
     assert "not known to this reader" not in text
 
@@ -208,7 +208,7 @@ def test_includes_are_part_of_the_report(tmp_path):
 def test_contacts_are_reported_once_with_their_number():
     """Shapes that may collide, pairs and exclusions."""
     model = load_mjcf(world(BODY + '<geom size=".1"/>'))
-    assert "2 geoms for contacts: kept as shapes; the dynamics have no contacts yet" in str(model.report)
+    assert "2 geoms for contacts: kept as data, for model.with_contacts(...)" in str(model.report)
 
 
 def test_files_of_any_name_find_their_includes_and_meshes(tmp_path):

@@ -81,7 +81,7 @@ def free(text):
 
 
 MOCAP = {"world": '<body name="m" mocap="true"><geom size=".1" contype="0" conaffinity="0"/></body>'}
-FLUID, CONTACTS, NUMERICS = "forces of a fluid", "no contacts yet", "MuJoCo's own integrator and solver"
+FLUID, CONTACTS, NUMERICS = "forces of a fluid", "a setting of MuJoCo's contacts", "MuJoCo's own integrator and solver"
 # "element attribute", perhaps with more after a colon: what is in the file, and what becomes of it.
 BROKEN_LOOP = ("raises", "breaks the loop joint")  # random states do; MuJoCo pulls bodies back softly
 
@@ -157,7 +157,7 @@ FEATURES = {
     "geom fluidcoef": (
         option('density="1"') | {"geom": 'fluidshape="ellipsoid" fluidcoef="1 1 1 1 1"'}, refused(FLUID),
     ),
-    "geom contype": (TOUCHING, reported("geoms for contacts: kept as shapes; the dynamics have no contacts yet")),
+    "geom contype": (TOUCHING, reported("geoms for contacts: kept as data, for model.with_contacts")),
     "geom surfacevel": (TOUCHING | {"geom": 'surfacevel="1 0 0 0 0 0"'}, reported(CONTACTS)),
     "geom adhesion": (TOUCHING | {"geom": 'adhesion="1"'}, reported(CONTACTS)),
     "geom margin": (TOUCHING | {"geom": 'margin="1" gap=".1"'}, reported(CONTACTS)),

@@ -194,7 +194,7 @@ def test_every_ignored_element_is_reported():
     assert found == {
         "<string>:4": "sdf/model[m]/link[a]/sensor[s] ignored: sensors are not modeled",
         "<string>:5": "sdf/model[m]/plugin[p] ignored: plugins are programs of a simulator, and are not run",
-        "<string>:6": "sdf/model[m]/self_collide ignored: contacts are not part of the model",
+        "<string>:6": "sdf/model[m]/self_collide ignored: pairs are chosen by model.with_contacts(...)",
         "<string>:7": "sdf/model[m]/nonsense ignored: no part of the SDF format",
     }
 

@@ -65,8 +65,8 @@ REFUSED = [
     ({"world": "<population name='p'><model name='q'/></population>"}, "population"),
 ]  # fmt: skip
 SAID = [
-    ({"link": "<self_collide>true</self_collide>"}, "contacts are not part of the model"),
-    ({"model": "<self_collide>true</self_collide>"}, "contacts are not part of the model"),
+    ({"link": "<self_collide>true</self_collide>"}, "pairs are chosen by model.with_contacts"),
+    ({"model": "<self_collide>true</self_collide>"}, "pairs are chosen by model.with_contacts"),
     ({"model": '<plugin name="p" filename="libLiftDragPlugin.so"/>'}, "plugins are programs of a simulator"),
     ({"world": '<plugin name="p" filename="gz-sim-buoyancy-system"/>'}, "plugins are programs of a simulator"),
     ({"joint": "<physics><ode><cfm_damping>true</cfm_damping></ode></physics>"}, "settings of simulators"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from kinetree.arguments import checked
@@ -38,6 +40,11 @@ def bounding_box(shape: Geometry) -> tuple[np.ndarray, np.ndarray]:
     if shape.kind == "mesh":
         mesh = read_mesh(shape)
         corners = mesh.vertices[np.unique(mesh.faces)] @ shape.R_BG.T + shape.p_BG
+        return corners.min(axis=0), corners.max(axis=0)
+    if shape.kind == "heightfield":
+        x, y, depth = shape.size
+        low, high = (-x / 2.0, -y / 2.0, -depth), (x / 2.0, y / 2.0, max(shape.heights.max(), -depth))
+        corners = np.array(list(product(*zip(low, high, strict=True)))) @ shape.R_BG.T + shape.p_BG
         return corners.min(axis=0), corners.max(axis=0)
     reach = _reach(shape)
     return shape.p_BG - reach, shape.p_BG + reach

@@ -1,6 +1,7 @@
 """Models: frozen descriptions of mechanisms, and the builders that make them."""
 
 from kinetree.model.builder import ModelBuilder
+from kinetree.model.contact_data import ContactExclude, GeometryPair
 from kinetree.model.equipment import (
     Actuator,
     Equality,
@@ -18,7 +19,7 @@ from kinetree.model.numbers import Numbers, ScalarModel
 from kinetree.model.parts import Frame, Geometry, Report, ReportEntry
 
 __all__ = [
-    "Actuator", "Equality", "Equipment", "Frame", "GearedRotor", "Geometry", "Keyframe", "LoopJoint",
-    "MechanismGraph", "Model", "ModelBuilder", "Numbers", "Report", "ReportEntry", "RotationLimit",
-    "ScalarModel", "Softness", "Tendon",
+    "Actuator", "ContactExclude", "Equality", "Equipment", "Frame", "GearedRotor", "Geometry", "GeometryPair",
+    "Keyframe", "LoopJoint", "MechanismGraph", "Model", "ModelBuilder", "Numbers", "Report", "ReportEntry",
+    "RotationLimit", "ScalarModel", "Softness", "Tendon",
 ]  # fmt: skip

@@ -83,7 +83,7 @@ class Assembly:
             body, (host, X) = self.bodies[name], self.host[name]
             i = self.number[host]
             I[i] = I[i] + X.inverse_apply(body.inertia)
-            geometry[i] += body.geometry if host == name else [shape.seen_from(X) for shape in body.geometry]
+            geometry[i] += body.geometry if host == name else [shape.seen_from(X, name) for shape in body.geometry]
             if host != name and name not in builder._frames:
                 frames.append(Frame(name, i, *pose_of_transform(X)))
         for name, (on, X_FB) in builder._frames.items():

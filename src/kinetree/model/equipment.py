@@ -22,6 +22,7 @@ from kinetree.actuators.gains import BIASES, GAINS
 from kinetree.arguments import names, number
 from kinetree.constraints.loop_joint import LoopJoint, Softness
 from kinetree.errors import ModelError, ShapeError, unknown_name
+from kinetree.model.contact_data import ContactExclude, GeometryPair
 from kinetree.model.parts import freeze, two_named
 from kinetree.model.tendon import EVERYWHERE, Tendon
 
@@ -238,7 +239,9 @@ class Actuator:
 
 
 FORCEFUL = ("loops", "equalities", "tendons", "actuators")  # kinds that may exert forces
-REFERRING = ("loops", "tendons", "equalities", "actuators", "force_ranges", "keyframes")  # by names, tendons early
+REFERRING = (  # by names, tendons early
+    "loops", "tendons", "equalities", "actuators", "force_ranges", "keyframes", "contact_excludes", "contact_pairs",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,6 +392,10 @@ class Equipment:
     keyframes : tuple of Keyframe
     force_ranges : tuple of ForceRange
         Of the joints.
+    contact_excludes : tuple of ContactExclude
+        Pairs of links whose shapes do not touch.
+    contact_pairs : tuple of GeometryPair
+        Pairs of shapes that touch by parameters of their own.
     """
 
     loops: tuple[LoopJoint, ...] = ()
@@ -397,6 +404,8 @@ class Equipment:
     actuators: tuple[Actuator, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
     force_ranges: tuple[ForceRange, ...] = ()
+    contact_excludes: tuple[ContactExclude, ...] = ()
+    contact_pairs: tuple[GeometryPair, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -448,24 +457,32 @@ class Equipment:
         left["actuators"] = tuple(actuator for actuator in self.actuators if not actuator.forces)
         return replace(self, **{kind: left[kind] for kind in kinds or FORCEFUL})
 
-    def renamed(self, frame: Callable[[str], str], joint: Callable[[str], str], own: Callable[[str], str]) -> Equipment:
+    def renamed(
+        self,
+        frame: Callable[[str], str],
+        joint: Callable[[str], str],
+        own: Callable[[str], str],
+        shape: Callable[[str], str] = str,
+    ) -> Equipment:
         """A copy with other names.
 
         Parameters
         ----------
-        frame, joint, own : callable
-            New names of frames (and bodies), of joints, and of the pieces of equipment themselves.
+        frame, joint, own, shape : callable
+            New names of frames (and bodies), of joints, of the pieces of equipment themselves, and of shapes.
         """
-        new = {"frame": frame, "joint": joint, "tendon": own, "own": own}
+        new = {"frame": frame, "joint": joint, "tendon": own, "own": own, "shape": shape}
         return Equipment(*(tuple(_renamed(piece, new) for piece in getattr(self, f.name)) for f in fields(self)))
 
-    def missing(self, frames: Iterable[str], joints: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    def missing(
+        self, frames: Iterable[str], joints: Iterable[str], shapes: Iterable[str] | None = None
+    ) -> dict[str, tuple[str, ...]]:
         """Items that refer to absent ones, with the missing names.
 
         Parameters
         ----------
-        frames, joints : iterable of str
-            The names that exist.
+        frames, joints, shapes : iterable of str
+            The names that exist; without ``shapes``, those of shapes are not checked.
 
         Returns
         -------
@@ -473,26 +490,30 @@ class Equipment:
             From ``str(piece)`` to names; a tendon of the list is missing for the items that need it.
         """
         valid: dict[str, set[str]] = {"frame": set(frames), "joint": set(joints), "tendon": set()}
+        if shapes is not None:
+            valid["shape"] = set(shapes)
         lacking: dict[str, tuple[str, ...]] = {}
         for kind in REFERRING:
             for piece in getattr(self, kind):
-                absent = tuple(name for what, name in _references(piece) if name not in valid[what])
+                absent = tuple(name for what, name in _references(piece) if name not in valid.get(what, (name,)))
                 if absent:
                     lacking[str(piece)] = lacking.get(str(piece), ()) + absent
                 elif kind == "tendons":
                     valid["tendon"].add(piece.name)
         return lacking
 
-    def restricted(self, frames: Iterable[str], joints: Iterable[str]) -> Equipment:
+    def restricted(
+        self, frames: Iterable[str], joints: Iterable[str], shapes: Iterable[str] | None = None
+    ) -> Equipment:
         """The part for a smaller model: whole items only, keyframes without the removed joints."""
         joints = set(joints)
         keys = tuple(
             replace(k, **{what: {j: x for j, x in getattr(k, what).items() if j in joints} for what in ("q", "v")})
             for k in self.keyframes
         )
-        lacking = replace(self, keyframes=()).missing(frames, joints)
-        kept = {kind: tuple(x for x in getattr(self, kind) if str(x) not in lacking) for kind in FORCEFUL}
-        return Equipment(**kept, keyframes=keys, force_ranges=[x for x in self.force_ranges if x.joint in joints])
+        lacking = replace(self, keyframes=()).missing(frames, joints, shapes)
+        kept = {kind: tuple(x for x in getattr(self, kind) if str(x) not in lacking) for kind in REFERRING}
+        return Equipment(**kept | {"keyframes": keys})
 
 
 def _named_fields(piece) -> Iterator[tuple[str, str]]:
@@ -530,11 +551,16 @@ def check_equipment(model, equipment: Equipment) -> None:
     UnknownNameError, DuplicateNameError, ShapeError
     """
     tendons = [tendon.name for tendon in equipment.tendons]
-    valid = {"frame": [frame.name for frame in model.frames], "joint": model.joint_names, "tendon": tendons}
+    shapes = [shape.name for body in model.geometry for shape in body if shape.name]
+    valid = {
+        "frame": [frame.name for frame in model.frames], "joint": model.joint_names, "tendon": tendons, "shape": shapes,
+    }  # fmt: skip
     for piece in (piece for kind in REFERRING for piece in getattr(equipment, kind)):
         for kind, name in _references(piece):
             if name not in valid[kind]:
                 raise unknown_name(kind, name, valid[kind], f"model {model.name!r} ({piece})")
+            if kind == "shape" and shapes.count(name) > 1:
+                raise two_named("shape", name, model.name, f"; {piece} needs one")
     for f in fields(equipment):
         seen: set[str] = set()
         for piece in getattr(equipment, f.name):

@@ -200,6 +200,7 @@ class Model(Equipped, JointArrays, ContactChoice):
             joints=(None, *joints[1:]), frames=construction.all_frames(tuple(body_names), frames), welded=welded or {},
         )  # fmt: skip
         check.check_names("frame", [frame.name for frame in self.frames], name)
+        self._set(geometry=construction.checked_geometry(name, geometry, len(parent)))
         others, equalities, forces = self._equip(equipment or Equipment(), constraints, forces)
         arrays, elements = construction.checked_arrays(self, forces, parameters)
         inertias = tuple(snapped_inertia(body) for body in I)
@@ -207,7 +208,6 @@ class Model(Equipped, JointArrays, ContactChoice):
             X_T=construction.snapped_placements(self, X_T, inertias),
             I=inertias,
             gravity=construction.checked_gravity(name, gravity),
-            geometry=construction.checked_geometry(name, geometry, len(parent)),
             report=report if report is not None else Report(),
             source=source,
             source_options=None if source_options is None else MappingProxyType(dict(source_options)),

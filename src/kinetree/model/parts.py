@@ -6,12 +6,17 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.errors import DuplicateNameError, ModelError, NonFiniteError
+from kinetree.model.contact_data import check_bits, check_contact_data
 from kinetree.spatial import Transform, Vector3, rotation_from_matrix
 from kinetree.spatial.rotations import euler
+
+if TYPE_CHECKING:
+    from kinetree.constraints.loop_joint import Softness
 
 ROTATION_TOLERANCE = 1e-8  # of R R^T - 1
 
@@ -27,6 +32,7 @@ SHAPES = {
     "ellipsoid": ("x", "y", "z"),
     "plane": (),
     "mesh": (),
+    "heightfield": ("x", "y", "depth"),
 }
 
 
@@ -234,7 +240,8 @@ class Geometry:
     ----------
     kind : str
         "box" (x, y, z edge lengths), "sphere" (radius), "cylinder" and "capsule" (radius, length along z, for the
-        capsule without its caps), "ellipsoid" (x, y, z semi-axes), "plane" (z = 0), "mesh".
+        capsule without its caps), "ellipsoid" (x, y, z semi-axes), "plane" (z = 0, solid below), "mesh", "heightfield"
+        (x, y edge lengths of the area about the origin, depth of the ground below z = 0).
     size : tuple of float
         The lengths listed for the kind [m].
     R_BG : (3, 3) array
@@ -253,6 +260,26 @@ class Geometry:
         Red, green, blue, opacity, each from 0 to 1.
     material : str
         Name of the material; may be empty.
+    heights : (rows, columns) array, optional
+        Of a heightfield: z at points on a grid, columns along x, rows along y, from the lower to the upper edge [m].
+    friction : tuple of 1 to 3 floats, optional
+        Coefficients of sliding friction [1], of torsional and of rolling friction [m]. None: not stated.
+    restitution : float, optional
+        0 to 1 [1].
+    stiffness, damping : float, optional
+        Of the surface along its normal [N/m, N s/m].
+    contype, conaffinity : int
+        Filter bits: two shapes may touch if a bit of the contype of one is in the conaffinity of the other.
+    margin : float
+        Distance from which a contact is active [m].
+    condim : int, optional
+        Dimension of the contact force: 1 (normal), 3 (sliding friction), 4 (torsional), 6 (rolling).
+    priority : int
+        The parameters of a contact are those of the shape with the higher priority; of equal ones, those of both.
+    softness : Softness, optional
+        Of contacts in MuJoCo's solver; data.
+    link : str
+        The link that it came with, where a fixed joint welds that to the body; empty for the body's own shapes.
     """
 
     kind: str
@@ -265,6 +292,18 @@ class Geometry:
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     color: tuple[float, float, float, float] | None = None
     material: str = ""
+    heights: np.ndarray | None = field(default=None, repr=False)
+    friction: tuple[float, ...] | None = None
+    restitution: float | None = None
+    stiffness: float | None = None
+    damping: float | None = None
+    contype: int = 1
+    conaffinity: int = 1
+    margin: float = 0.0
+    condim: int | None = None
+    priority: int = 0
+    softness: Softness | None = None
+    link: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in SHAPES:
@@ -289,17 +328,35 @@ class Geometry:
         what = f"{self.kind} {self.name!r}"
         object.__setattr__(self, "R_BG", read_only(check_rotation(what, self.R_BG)))
         object.__setattr__(self, "p_BG", read_only(vector(f"{what}: position", self.p_BG, "m")))
+        if (self.kind == "heightfield") != (self.heights is not None):
+            raise ModelError(f"{what}: heights= belongs to heightfields, which need it: a (rows, columns) array [m]")
+        if self.heights is not None:
+            object.__setattr__(self, "heights", read_only(_heights(what, self.heights)))
+        check_contact_data(what, self)
+        for name in ("contype", "conaffinity"):
+            object.__setattr__(self, name, check_bits(what, name, getattr(self, name)))
 
     def __setstate__(self, state) -> None:
         for name, value in zip(self.__dataclass_fields__, state, strict=True):
             object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
-    def seen_from(self, X: Transform) -> Geometry:
-        """The same shape, given on a body A whose frame is left by X (from A to this body's coordinates)."""
+    def seen_from(self, X: Transform, link: str = "") -> Geometry:
+        """The same shape, given on a body A whose frame is left by X (from A to this body's coordinates).
+
+        ``link``: the name of this body, if it becomes part of A.
+        """
         R_AB, p_AB = pose_of_transform(X)
-        changes = {"R_BG": R_AB @ self.R_BG, "p_BG": R_AB @ self.p_BG + p_AB}
+        changes = {"R_BG": R_AB @ self.R_BG, "p_BG": R_AB @ self.p_BG + p_AB, "link": self.link or link}
         values = {name: changes.get(name, getattr(self, name)) for name in self.__dataclass_fields__}
         return Geometry(**values)
+
+
+def _heights(what: str, values) -> np.ndarray:
+    heights = numeric(f"{what}: heights", values)
+    if heights.ndim != 2 or min(heights.shape) < 2:
+        raise ModelError(f"{what}: heights have shape {heights.shape}, expected (rows, columns), 2 or more of both")
+    check_finite(f"{what}: heights: one", heights[~np.isfinite(heights)][:1], "m")
+    return heights
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,8 @@ def locked_equipment(equipment: Equipment, positions: Mapping[str, Sequence[floa
         actuators += _actuator(a, positions, constant, shifts, note)
     keyframes = (_keyframe(key, positions, note) for key in equipment.keyframes)
     left = tuple(each for each in equipment.force_ranges if each.joint not in positions)
-    return Equipment(equipment.loops, tuple(constraints), tuple(tendons), tuple(actuators), tuple(keyframes), left)
+    changed = {"equalities": constraints, "tendons": tendons, "actuators": actuators, "keyframes": tuple(keyframes)}
+    return replace(equipment, **changed, force_ranges=left)
 
 
 def _locked_terms(tendon: Tendon, positions) -> list[JointTerm]:

@@ -67,7 +67,7 @@ class ModelEditor(ModelBuilder):
         body = self._bodies.pop(name)
         X, parent = body.joint.transform(q) @ body.X, body.parent
         self._give_inertia(parent, X.inverse_apply(body.inertia))
-        self._shapes(parent).extend(shape.seen_from(X) for shape in body.geometry)
+        self._shapes(parent).extend(shape.seen_from(X, name) for shape in body.geometry)
         for child in self._bodies.values():
             if child.parent == name:
                 child.parent, child.X = parent, child.X @ X
@@ -245,13 +245,16 @@ class ModelEditor(ModelBuilder):
         self._drop_contacts(frames)
         stay_frames = [name for name in self.frame_names() if name not in frames]
         stay_joints = [name for name in self.joint_names() if name not in going]
-        rest = self.equipment.missing(frames, joints)  # equipment that is not on the removed part alone
-        for piece, names in self.equipment.missing(stay_frames, stay_joints).items():
+        shapes = {True: [], False: []}  # by whether they stay
+        for body in (WORLD, *self._bodies):
+            shapes[body not in frames] += [shape.name for shape in self._shapes(body)]
+        rest = self.equipment.missing(frames, joints, shapes[False])  # what is not on the removed part alone
+        for piece, names in self.equipment.missing(stay_frames, stay_joints, shapes[True]).items():
             if piece in rest:
                 level = "dropped" if piece in self.equipment.acting else "info"
                 self.note(level, "cut", f"{piece}: {listed(sorted(names))} not there any more")
         before = {loop.name for loop in self.equipment.loops}
-        self.equipment = self.equipment.restricted(stay_frames, stay_joints)
+        self.equipment = self.equipment.restricted(stay_frames, stay_joints, shapes[True])
         self._drop_forces("cut", (), before - {loop.name for loop in self.equipment.loops})
 
 

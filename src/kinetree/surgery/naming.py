@@ -9,6 +9,7 @@ from kinetree.arguments import a_model, a_name, checked, new_names
 from kinetree.errors import DuplicateNameError, unknown_name
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
+from kinetree.model.equipment import REFERRING
 from kinetree.model.parts import Geometry
 from kinetree.surgery.model_editor import ModelEditor
 
@@ -65,8 +66,7 @@ def rename(
     (('world', 'left_upper', 'left_lower'), ('left_shoulder', 'left_knee'))
     """
     editor = ModelEditor.of(model)
-    owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
-             for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
+    owned = [piece.name for kind in REFERRING for piece in getattr(model.equipment, kind) if piece.name]
     owned += [part.name for part in model.named_parts()]
     others = [frame for frame in editor.frame_names() if frame != WORLD and frame not in editor._bodies]
 
@@ -84,8 +84,11 @@ def rename(
             _refuse_doubles(model, kind, table)
         return table
 
+    def label(shape: str) -> str:
+        return f"{prefix}{shape}{suffix}" if shape else ""
+
     def labeled(shapes: Iterable[Geometry]) -> list[Geometry]:
-        return [replace(shape, name=f"{prefix}{shape.name}{suffix}") if shape.name else shape for shape in shapes]
+        return [replace(x, name=label(x.name), link=frame.get(x.link, x.link)) for x in shapes]
 
     body = new_names("body", model.body_names[1:], bodies)
     frame = new_names("frame", others, frames)
@@ -108,7 +111,7 @@ def rename(
     editor._contacts = [pair.renamed(frame.__getitem__, lambda x: f"{prefix}{x}{suffix}") for pair in editor._contacts]
     editor._gears = [(joint[j], frame[on], replace(gear, name=own[gear.name])) for j, on, gear in editor._gears]
     editor._world_geometry = labeled(editor._world_geometry)
-    editor.equipment = editor.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)
+    editor.equipment = editor.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__, label)
     return editor.result()
 
 

@@ -14,6 +14,7 @@ from kinetree.actuators.muscle_curves import FORCE
 from kinetree.arguments import listed
 from kinetree.forces.registry import names_in
 from kinetree.io.free_names import Names
+from kinetree.io.mjcf.contacts import contact_pairs
 from kinetree.io.mjcf.layout import BALL, FREE, HINGE, SLIDE, Layout, names_of
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics
@@ -58,6 +59,7 @@ def add_equipment(builder: ModelBuilder, place: Layout, physics: Physics, notes:
         tuple(_actuators(place, physics, tendon_names, notes)),
         tuple(_keyframes(place, notes)),
         tuple(_force_ranges(place)),
+        *contact_pairs(place, notes),
     )
     _report(made, notes)
     builder.equipment += made

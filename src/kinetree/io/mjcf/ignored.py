@@ -17,7 +17,6 @@ _ALWAYS = frozenset({"name", "class", "childclass", "dclass"})
 
 # Sections (children of the root) that are left out as a whole, and why.
 _SECTIONS = {
-    "contact": "the dynamics have no contacts yet",
     "custom": "data for the user of MuJoCo",
     "sensor": "sensors are not modeled",
     "size": "sizes of MuJoCo's memory",
@@ -29,10 +28,8 @@ _ELEMENTS = {
     "camera": "cameras are not modeled",
     "layer": "textures are not shown",
     "light": "lights are not drawn",
-    "pair": "the dynamics have no contacts yet",
     "skin": "skins are pictures only",
     "texture": "textures are not shown",
-    "hfield": "height fields are not drawn",
     "plugin": "plugins of MuJoCo are not loaded into the model",
 }
 # Elements whose content is dropped or refused elsewhere, with entries of their own.
@@ -46,7 +43,7 @@ _USED = {
     # Ignored parts of keyframes are reported by their reader, and equalities are data as a whole.
     **dict.fromkeys((
         "mujocoinclude", "include", "attach", "compiler", "lengthrange", "default", "frame", "replicate", "model",
-        "mesh", "inertial", "equality", "key",
+        "mesh", "inertial", "equality", "key", "contact", "exclude",
     ), _ALL),
     "mujoco": frozenset({"model"}),
     "asset": frozenset(),
@@ -57,7 +54,9 @@ _USED = {
     "tendon": _SPRUNG | {"springlength"},
     "geom": _POSE
     | {"type", "size", "fromto", "mesh", "fitscale", "rgba", "material", "contype", "conaffinity", "mass", "density",
-       "shellinertia", "group", "hfield"},
+       "shellinertia", "group", "hfield", "condim", "friction", "solref", "solimp", "margin", "priority"},
+    "pair": frozenset({"geom1", "geom2", "condim", "friction", "solref", "solimp", "margin", "solreffriction"}),
+    "hfield": frozenset({"file", "nrow", "ncol", "size", "elevation", "content_type"}),
     "site": _POSE | {"fromto"},
     "material": frozenset({"rgba"}),
     "option": frozenset({"gravity", "density", "viscosity", "wind", "actuatorgroupdisable"}),
@@ -72,7 +71,7 @@ _DRIVES = frozenset({
     "orientation", "pid",
 })  # fmt: skip
 
-_CONTACT = "contact parameters; the dynamics have no contacts yet"
+_CONTACT = "a setting of MuJoCo's contacts"
 _SOFT = "softness of limits and friction in MuJoCo's solver"
 _LOOK = "settings of MuJoCo's viewer"
 _NUMERICS = "MuJoCo's own integrator and solver"
@@ -83,11 +82,11 @@ _OF_LIMITS = {
 _COMMON = {"user": "data for the user of MuJoCo", "group": _LOOK}
 _REASONS = {
     "geom": {
-        **dict.fromkeys(("condim", "friction", "solmix", "solref", "solimp", "margin", "gap", "priority"), _CONTACT),
-        **dict.fromkeys(("surfacevel", "adhesion"), _CONTACT),
+        **dict.fromkeys(("solmix", "gap", "surfacevel", "adhesion"), _CONTACT),
         **dict.fromkeys(("fluidshape", "fluidcoef"), "forces of fluids are not modeled"),
         "castshadow": _LOOK,
     },
+    "pair": {"gap": _CONTACT},
     "joint": _OF_LIMITS | {"actuatorgravcomp": "gravity compensation is not modeled"},
     "tendon": _OF_LIMITS | dict.fromkeys(("width", "material", "rgba"), _LOOK),
     "site": dict.fromkeys(("type", "size", "rgba", "material", "mesh", "fitscale"), "a site is a frame without shape"),
@@ -115,7 +114,7 @@ def report_ignored(mj, notes: Notes) -> None:
     if colliding or mj.npair:
         pairs = f", {mj.npair} pairs" if mj.npair else ""
         apart = f", {mj.nexclude} exclusions" if mj.nexclude else ""
-        message = f"{colliding} geoms{pairs}{apart} for contacts: kept as shapes; the dynamics have no contacts yet"
+        message = f"{colliding} geoms{pairs}{apart} for contacts: kept as data, for model.with_contacts(...)"
         notes.info(None, message, "ignored")
     kinds: dict[tuple[str, str], list[tuple[Node, str | None]]] = {}
     for document in notes.sources.documents:

@@ -10,7 +10,7 @@ from kinetree.arguments import listed
 from kinetree.io.mjcf.compile import Compiled
 from kinetree.io.mjcf.layout import Layout, of_kind
 from kinetree.io.mjcf.notes import Notes
-from kinetree.model import Geometry, ModelBuilder
+from kinetree.model import Geometry, ModelBuilder, Softness
 from kinetree.model.builder import rotation_of_quaternion
 
 # By MuJoCo's mjtGeom: our kind and our lengths; MuJoCo gives half lengths, and a capsule without its caps.
@@ -22,8 +22,9 @@ _SHAPES: dict[int, tuple[str, Callable]] = {
     5: ("cylinder", lambda size: (size[0], 2.0 * size[1])),
     6: ("box", lambda size: tuple(2.0 * size)),
 }
-_MESH = 7
-_NOT_DRAWN = {1: "a height field", 8: "a signed distance field"}
+_HEIGHTFIELD, _MESH = 1, 7
+_NOT_DRAWN = {8: "a signed distance field"}
+SOFTNESS = Softness((0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0))  # of a contact, by default
 _FIRST_HIDDEN_GROUP = 3  # MuJoCo's viewer shows groups 0 to 2: shapes for collision alone are put beyond
 _GRAY = np.array([0.5, 0.5, 0.5, 1.0])  # MuJoCo's default, which a material replaces
 
@@ -36,12 +37,17 @@ def add_shapes(builder: ModelBuilder, place: Layout, compiled: Compiled, notes: 
     left_out: dict[str, list[str]] = {}
     for g in range(mj.ngeom):
         body, name = int(mj.geom_bodyid[g]), names[g] or f"geom_{g}"
-        common = {"role": _role(mj, g, g in in_pairs), "name": names[g]} | _look(mj, g)
+        role = _role(mj, g, g in in_pairs)
+        common = {"role": role, "name": names[g]} | _look(mj, g) | (_contact(mj, g) if role != "visual" else {})
         kind = int(mj.geom_type[g])
         R, p = place.pose(body, mj.geom_pos[g], mj.geom_quat[g])
         if kind in _SHAPES:
             shape, lengths = _SHAPES[kind]
             builder.add_geometry(place.bodies[body], Geometry(shape, lengths(mj.geom_size[g]), R, p, **common))
+            continue
+        if kind == _HEIGHTFIELD:
+            size, heights = _heights(mj, int(mj.geom_dataid[g]))
+            builder.add_geometry(place.bodies[body], Geometry("heightfield", size, R, p, heights=heights, **common))
             continue
         if kind != _MESH:
             left_out.setdefault(_NOT_DRAWN.get(kind, "of another kind"), []).append(name)
@@ -83,6 +89,28 @@ def _role(mj, g: int, in_pair: bool) -> str:
     if not (mj.geom_contype[g] or mj.geom_conaffinity[g] or in_pair):
         return "visual"
     return "collision" if mj.geom_group[g] >= _FIRST_HIDDEN_GROUP else "both"
+
+
+def _contact(mj, g: int) -> dict[str, object]:
+    """The contact data of a geom; numbers that MuJoCo has by default are stated, but for its softness."""
+    softness = Softness(tuple(mj.geom_solref[g].tolist()), tuple(mj.geom_solimp[g].tolist()))
+    return {
+        "friction": tuple(mj.geom_friction[g].tolist()),
+        "contype": int(np.uint32(mj.geom_contype[g])),
+        "conaffinity": int(np.uint32(mj.geom_conaffinity[g])),
+        "margin": max(float(mj.geom_margin[g]), 0.0),
+        "condim": int(mj.geom_condim[g]),
+        "priority": int(mj.geom_priority[g]),
+        "softness": None if softness == SOFTNESS else softness,
+    }
+
+
+def _heights(mj, h: int) -> tuple[tuple[float, ...], np.ndarray]:
+    """Size and heights of a height field; MuJoCo has half lengths, and heights from 0 to 1."""
+    x, y, elevation, base = map(float, mj.hfield_size[h])
+    first, rows, columns = int(mj.hfield_adr[h]), int(mj.hfield_nrow[h]), int(mj.hfield_ncol[h])
+    heights = np.array(mj.hfield_data[first : first + rows * columns], dtype=float).reshape(rows, columns)
+    return (2.0 * x, 2.0 * y, base), elevation * heights
 
 
 def _look(mj, g: int) -> dict[str, object]:

@@ -6,12 +6,14 @@ site. Everything else refers to them by name.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.arguments import a_model, a_word, checked
 from kinetree.io.free_names import Names
+from kinetree.io.mjcf.contacts import write_contacts
 from kinetree.io.mjcf.write_constraints import with_equalities
 from kinetree.io.mjcf.write_equipment import EquipmentWriter
 from kinetree.io.mjcf.write_inertia import write_inertia
@@ -106,6 +108,7 @@ class MjcfFile:
         self.states = States(model, [part for place in self.places.values() for part in place.parts], features)
         self.elements: dict[int, object] = {}
         self.own_bodies = {model.body_names[0]}  # frames that are the frame of a body of the file
+        self.bodies = {model.body_names[0]}  # names of all bodies of the file
         self.sites: dict[str, int] = {}  # to the body they are on
         self.merged: list[str] = []  # bodies without joints, which are read as frames
         self.names = Names(frame.name for frame in model.frames)
@@ -132,6 +135,7 @@ class MjcfFile:
         if len(self.root.find("asset")) == 0:
             self.root.remove(self.root.find("asset"))
         EquipmentWriter(self).write()
+        write_contacts(self.root, model, self.bodies, self.shapes.written, features)
         if not is_depth_first(model):
             features.note("", "bodies are read depth first, so q has another order than in this model", "warning")
         if max(model.depth) > DEEPEST:
@@ -154,6 +158,7 @@ class MjcfFile:
         parent = model.parent[first]
         attributes = {"name": name} | self._placement(place, parent)
         element = self.elements[i] = add(self.elements[parent], "body", **attributes)
+        self.bodies.add(name)
         for part in place.parts:
             self.parts.append(part)
             self.parts_of[model.joint_name(part.body)].append(part)
@@ -211,6 +216,7 @@ class MjcfFile:
             return
         element = self.attach("body", frame.name, frame)
         self.own_bodies.add(frame.name)
+        self.bodies.add(frame.name)
         self.merged.append(frame.name)
         if heavy:
             write_inertia(element, frame.name, frame.X_FB @ I, np.zeros(3), False, self.features)
@@ -266,7 +272,7 @@ def _referred(model) -> set[str]:
         found.add(name)
         return name
 
-    model.equipment.renamed(seen, lambda name: name, lambda name: name)
+    replace(model.equipment, contact_excludes=()).renamed(seen, str, str)  # exclusions need no poses
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import PurePath
 import numpy as np
 
 from kinetree.io.free_names import Names
+from kinetree.io.mjcf.contacts import geom_attributes
 from kinetree.io.number_text import numbers_text, quaternion_of
 from kinetree.io.writing import MeshNames, UnsupportedFeatures, add
 from kinetree.model.parts import Geometry
@@ -27,7 +28,8 @@ class Shapes:
 
     def __init__(self, asset, mesh_names: MeshNames, features: UnsupportedFeatures, names: dict[int, str]) -> None:
         self.asset, self.mesh_names, self.features, self.names = asset, mesh_names, features, names
-        self._geoms, self._mesh_assets = Names(), Names()
+        self._geoms, self._mesh_assets, self._heightfields = Names(), Names(), Names()
+        self.written: dict[str, str] = {}  # names of shapes, and those of their geoms
         self._meshes: dict[tuple, str] = {}
         self._materials: dict[str, tuple[float, ...]] = {}
 
@@ -62,11 +64,30 @@ class Shapes:
             if asset is None:
                 return
             data |= {"type": "mesh", "mesh": asset}
+        elif shape.kind == "heightfield":
+            data |= {"type": "hfield", "hfield": self._heightfield(shape)}
         else:
             data |= {"type": shape.kind, "size": numbers_text(lengths(shape))}
-        data |= pose(shape.R_BG, np.asarray(shape.p_BG) - shift)
-        data |= self._look(shape)
-        add(element, "geom", **data, **ROLES[shape.role])
+        lowest = shape.heights.min() if shape.kind == "heightfield" else 0.0
+        data |= pose(shape.R_BG, np.asarray(shape.p_BG) + lowest * shape.R_BG[:, 2] - shift)
+        data |= self._look(shape) | ROLES[shape.role]
+        if shape.role != "visual":
+            data |= geom_attributes(shape, self.features, what)
+        if name:
+            self.written[name] = data["name"]
+        add(element, "geom", **data)
+
+    def _heightfield(self, shape: Geometry) -> str:
+        """A height field as an asset; MuJoCo scales heights to 0 to 1 by their range."""
+        name = self._heightfields.new(shape.name or "heightfield")
+        x, y, depth = shape.size
+        low, high = float(shape.heights.min()), float(shape.heights.max())
+        size = numbers_text((0.5 * x, 0.5 * y, high - low or 1.0, depth + low))
+        rows, columns = shape.heights.shape
+        # MuJoCo reads rows from the upper edge, and keeps them from the lower one.
+        elevation = numbers_text((shape.heights[::-1] - low).ravel().tolist())
+        add(self.asset, "hfield", name=name, nrow=str(rows), ncol=str(columns), size=size, elevation=elevation)
+        return name
 
     def _mesh(self, shape: Geometry, what: str) -> str | None:
         file = self.mesh_names(shape)

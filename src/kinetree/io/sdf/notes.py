@@ -31,13 +31,18 @@ _REASONS = {
     "projector": "not modeled",
     "road": "not modeled",
     "scene": "not shown",
-    "self_collide": "contacts are not part of the model",
+    "self_collide": "pairs are chosen by model.with_contacts(...)",
     "sensor": "sensors are not modeled",
     "spherical_coordinates": "the place on Earth is not modeled",
     "state": "a saved state of a simulation",
-    "surface": "contact parameters of simulators",
     "transceiver": "sensors are not modeled",
     "wind": "the air is not modeled",
+    **dict.fromkeys((
+        "collide_without_contact", "collide_without_contact_bitmask", "elastic_modulus", "fdir1", "friction2",
+        "max_vel", "min_depth", "poissons_ratio", "rolling_friction", "slip", "slip1", "slip2", "soft_cfm",
+        "soft_contact", "soft_erp", "split_impulse", "split_impulse_penetration_threshold", "surface_radius",
+        "threshold", "ode", "bullet", "surface",
+    ), "contact parameters of simulators"),
 }  # fmt: skip
 # Elements that hold physics, where a misspelled one would change the robot.
 _PHYSICAL = {"model", "link", "joint", "axis", "axis2", "limit", "dynamics", "inertial", "inertia", "mimic", "pose"}

@@ -11,10 +11,12 @@ import numpy as np
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.normals import turned_to
 from kinetree.io.sdf.notes import Notes
+from kinetree.io.sdf.surface import read_surface
 from kinetree.io.sdf.values import Placed, Pose, number, numbers, positive, text
 from kinetree.io.xml.reader import Node
 from kinetree.model.parts import SHAPES, Geometry
 
+_KNOWN = SHAPES.keys() - {"heightfield"}
 _UNKNOWN = {"cone", "heightmap", "image", "polyline", "empty"}
 
 
@@ -47,7 +49,7 @@ def read_shapes(
 def _shape(node: Node, pose_of: Callable[[Node], Pose], finder: MeshFinder, notes: Notes) -> ShapeRecord | None:
     geometry = node.child("geometry", required=True)
     pose, density = pose_of(node), positive(node, "density") if node.tag == "collision" else None
-    found = [child for child in geometry.all_children() if child.tag in SHAPES.keys() | _UNKNOWN]
+    found = [child for child in geometry.all_children() if child.tag in _KNOWN | _UNKNOWN]
     if len(found) > 1:
         message = f"{geometry.path} holds <{found[0].tag}> and <{found[1].tag}>; one shape is allowed"
         raise found[1].fail(message, code="repeated-element")
@@ -78,6 +80,8 @@ def _shape(node: Node, pose_of: Callable[[Node], Pose], finder: MeshFinder, note
         return None
     R = _turned_to(np.array(normal), node) if kind == "plane" else np.eye(3)
     common = {"role": node.tag, "name": node.text("name", ""), "color": color}
+    if node.tag == "collision":
+        common |= read_surface(node, notes)
     return ShapeRecord(Geometry(kind, size, R, mesh=mesh, scale=scale, **common), pose, density, node)
 
 

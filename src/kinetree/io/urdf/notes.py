@@ -16,8 +16,8 @@ from kinetree.io.xml.reader import Document, Node
 _REASONS = {
     "calibration": "encoder calibration, no physics",
     "collision_checking": "settings of another program",
-    "contact": "contact parameters of another simulator",
-    "gazebo": "settings of the Gazebo simulator",
+    "contact": "contact parameters of PyBullet; friction, restitution, stiffness and damping are kept",
+    "gazebo": "settings of the Gazebo simulator; mu1, kp and kd are kept",
     "mujoco": "settings of the MuJoCo compiler",
     "ros2_control": "controller configuration",
     "safety_controller": "soft limits of a controller, no physics",

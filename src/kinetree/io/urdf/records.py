@@ -18,6 +18,7 @@ from kinetree.io.inertia_rules import ENTRIES, MIRRORED, NO_MASS, ONE_TRIANGLE, 
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.options import Options
 from kinetree.io.urdf.notes import Notes
+from kinetree.io.urdf.surface import surfaces, with_surface
 from kinetree.io.urdf.version import (
     CAPSULES,
     MOTION_LIMITS,
@@ -136,13 +137,14 @@ class RobotRecord:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """Further input of reading an element: ``inertia`` is the option, ``colors`` are those of materials."""
+    """Further input of reading: ``inertia`` is the option, ``colors`` are of materials, ``surfaces`` of links."""
 
     version: Version
     notes: Notes
     finder: MeshFinder
     inertia: str
     colors: dict[str, tuple[float, ...] | None]
+    surfaces: dict[str, dict[str, object]]
 
 
 def read_robot(document: Document, options: Options, notes: Notes) -> RobotRecord:
@@ -157,7 +159,7 @@ def read_robot(document: Document, options: Options, notes: Notes) -> RobotRecor
             f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file", code="wrong-root"
         )
     finder = MeshFinder(document.path.parent if document.path is not None else None, options.package_dirs)
-    context = _Context(version_of(root), notes, finder, options.inertia, _materials(root))
+    context = _Context(version_of(root), notes, finder, options.inertia, _materials(root), surfaces(root))
     links: dict[str, LinkRecord] = {}
     for node in root.children("link"):
         link = attempt(_link, node, context, whole=node)
@@ -245,7 +247,8 @@ def _link(node: Node, context: _Context) -> LinkRecord:
         for child in node.children(role)
     ]
     mass = NO_MASS if inertial is None else attempt(_mass, inertial, name, context, default=UNKNOWN_MASS)
-    return LinkRecord(name, mass, [shape for shape in shapes if shape is not None], inertial, node)
+    shapes = [shape for shape in shapes if shape is not None]
+    return LinkRecord(name, mass, with_surface(shapes, context.surfaces.get(name, {})), inertial, node)
 
 
 def _mass(node: Node, link: str, context: _Context) -> Mass:

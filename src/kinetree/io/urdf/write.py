@@ -20,6 +20,7 @@ from kinetree.io.inertia_rules import ENTRIES, violation
 from kinetree.io.number_text import central, number_text, numbers_text, rpy_of
 from kinetree.io.urdf.loop_file import loops_text
 from kinetree.io.urdf.records import DYNAMICS, JOINT_TYPES, LIMITS
+from kinetree.io.urdf.surface import write_surface
 from kinetree.io.urdf.version import CAPSULES, spelled
 from kinetree.io.writing import MeshNames, UnsupportedFeatures, add, attachments, is_depth_first, text_of
 from kinetree.joints import Planar, Prismatic, Reversed, Revolute
@@ -259,12 +260,13 @@ class _Robot:
             for shape in shapes:
                 if shape.role in (role, "both"):
                     self._shape(link, name, role, shape)
+        write_surface(link, name, shapes, self.features)
 
     def _shape(self, link, body: str, role: str, shape: Geometry) -> None:
         what = f"{shape.kind} {shape.name!r} of body {body!r}" if shape.name else f"{shape.kind} of body {body!r}"
         if shape.role == "both" and role == "visual":
             self.features.note(what, "seen and touched: written twice, as visual and as collision")
-        if shape.kind in ("ellipsoid", "plane"):
+        if shape.kind in ("ellipsoid", "plane", "heightfield"):
             if role == shape.role or role == "visual":
                 self.features.add(f"{shape.kind}s", what)
             return
