@@ -36,6 +36,7 @@ from kinetree import closed_loops as closed_loops
 from kinetree import collision as collision
 from kinetree import compiler as compiler
 from kinetree import constraints as constraints
+from kinetree import contact as contact
 from kinetree import control as control
 from kinetree import conventions as conventions
 from kinetree import data as data
@@ -94,6 +95,7 @@ __all__ = [
     "compile",
     "compiler",
     "constraints",
+    "contact",
     "control",
     "conventions",
     "coriolis_matrix",

@@ -34,6 +34,9 @@ PLACES = {
         "contact_axes": "collision.axes",
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
+    "kinetree.contact": {
+        "Pile": "contact.pile", "PileContacts": "contact.pile_run", "PileRun": "contact.pile_run",
+    },
     "kinetree.control": {
         "CartesianImpedance": "control.frame_impedance", "ComputedTorque": "control.joint_control",
         "Controller": "control.controller", "DecoupledControl": "control.decoupled", "Delayed": "control.digital",
@@ -202,8 +205,8 @@ ALGORITHMS = {
 """For each namespace the algorithms that are called from there."""
 
 NAMESPACES = {name: name for name in (
-    "centroidal closed_loops collision compiler constraints control conventions data deformables dynamics errors "
-    "export floating_base forces geometry identify integrators io joints kinematics liegroup "
+    "centroidal closed_loops collision compiler constraints contact control conventions data deformables dynamics "
+    "errors export floating_base forces geometry identify integrators io joints kinematics liegroup "
     "maximal_coordinates model models muscles "
     "redmax regressors simulation sparse spatial surgery tendons textbook viz"
 ).split()}  # fmt: skip

@@ -31,6 +31,7 @@ CLASSES = (
     "deformables.Coupled",
     "deformables.CoupledRun",
     "deformables.Deformable",
+    "contact.Pile",
 )
 INNER = {
     "dynamics.ArticulatedBody.joined": "a step of kt.dynamics.articulated_inverse_inertia, over any scalar",

@@ -72,6 +72,7 @@ TABLES = (
     "calls_closed_loops",
     "calls_two_arms",
     "calls_deformables",
+    "calls_piles",
     "calls_maximal",
     "calls_collision",
 )  # fmt: skip

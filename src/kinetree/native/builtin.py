@@ -52,6 +52,10 @@ ROLLOUT = ("next", "n", "block", "batch", "params", "states", "inputs", "steps",
 first states, bytes between them, address of the record, bytes from one state's record to the next, bytes from row to
 row), for every other input (address, bytes between states, entries between states, bytes between steps)."""
 
+INDEXED = ("n", "block", "batch", "params", "inputs", "outputs")
+"""Head of the job of ``kinetree_indexed``; then for every input and every output (address, bytes per row, entries per
+row, address of the row numbers or 0)."""
+
 VECTORCALL = (
     *("entry", "entry_self", "inputs", "out_name", "array_type", "not_implemented", "fallback"),
     *("vectorcall", "decref"),

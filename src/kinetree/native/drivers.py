@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from kinetree.native import builtin, cache, threads
-from kinetree.native.builtin import BATCH_ENTRY, MAX_ARRAYS, MAX_AXES, ROLLOUT, SHARE
+from kinetree.native.builtin import BATCH_ENTRY, INDEXED, MAX_ARRAYS, MAX_AXES, ROLLOUT, SHARE
 from kinetree.native.engine import Code, Target, assemble
 from kinetree.native.variants import emitter
 from kinetree.once import once
@@ -41,6 +41,7 @@ class _Drivers:
         self.vectorcall = self.code.function("kinetree_vectorcall")
         self.share = self.code.callable("kinetree_share", _I, _P, _P)
         self.rollout = self.code.callable("kinetree_rollout", _I, _P, _P, _P)
+        self.indexed = self.code.callable("kinetree_indexed", _I, _P, _P, _P)
 
 
 _drivers = once(_Drivers)
@@ -153,6 +154,43 @@ def rollout(kernel, batch: int, states, inputs, n: int, steps: int, every: int, 
     job = np.array([*head, *(x for entry in (*states, *inputs) for x in entry)], np.int64)
     sizes = [2 * block * sum(entry[0] for entry in states), kernel.heap_bytes]
     return _together(_drivers().rollout, job, sizes, count, (owners, kernel))
+
+
+def indexed(kernel, inputs, outputs, n: int) -> Callable[[], int]:
+    """A call that evaluates a batch whose rows are found by row numbers.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    inputs, outputs : sequence of (array, row numbers or None)
+        An array with one row for each state, a single row for all, or an array and the row of each state. Arrays with
+        row numbers may be inputs and outputs at once; where they are, the states of a block of `kernel.lanes` must not
+        share rows.
+    n : int
+        States.
+
+    Returns
+    -------
+    callable
+        Without arguments; it returns the status, and may be called again while the arrays live in the same place.
+    """
+    block, item = kernel.lanes, kernel.dtype.itemsize
+    values = {"n": n, "block": block, "batch": kernel.variants.batch.address, "params": kernel.params_address or 0}
+    values |= {"inputs": len(inputs), "outputs": len(outputs)}
+    shapes = [shape for _, shape in (*kernel.program.inputs, *kernel.program.outputs)]
+    table, sizes = [values[name] for name in INDEXED], [prod(shape) for shape in shapes]
+    for (array, rows), shape, size in zip((*inputs, *outputs), shapes, sizes, strict=True):
+        shared = array.ndim == len(shape)
+        table += [array.ctypes.data, 0 if shared else size * item, 0 if shared else size]
+        table.append(0 if rows is None else rows.ctypes.data)
+    memory = [aligned(max(size, 64)) for size in (block * sum(sizes) * item, kernel.heap_bytes)]
+    run, job = _drivers().indexed, np.array(table, np.int64)
+    places = [array.ctypes.data for array in (job, *memory)]
+
+    def call(owners=(kernel, inputs, outputs, memory, job)) -> int:
+        return run(*places)
+
+    return call
 
 
 def _together(run: Callable[..., int], job: np.ndarray, sizes: Sequence[int], count: int, owners: object) -> int:

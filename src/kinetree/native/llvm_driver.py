@@ -9,6 +9,8 @@ integers, so a new kernel costs no further compilation.
   job; the next block is an atomic counter, so no thread waits for another, and none needs the GIL between blocks.
 * ``kinetree_rollout(job, memory, heap) -> i32`` does the same for rollouts: it takes tiles of states through all steps
   of time. The states of the tile never leave the first-level cache, only recorded values are written.
+* ``kinetree_indexed(job, memory, heap) -> i32`` evaluates a batch whose rows are taken from arrays, and put into
+  arrays, by tables of row numbers, one tile after the other: results of a tile are inputs of the next.
 * ``kinetree_vectorcall(self, args, nargs, names)`` is ``f(q, v, a)`` and ``f(q, v, a, out=tau)`` (`vectorcall`), by
   CPython's convention METH_FASTCALL | METH_KEYWORDS. It calls the entry with the arrays, ``out`` as the last of them if
   that is the only keyword; when the entry refuses, or for all other arguments, it passes them on to the fallback, an
@@ -23,6 +25,7 @@ from kinetree.native.builtin import (
     BATCH_ENTRY,
     ENTRY_ARRAY,
     FIELDS,
+    INDEXED,
     MAX_ARRAYS,
     MAX_AXES,
     NUMBER,
@@ -44,7 +47,7 @@ _NUMBERS = frozenset(("next", "n", "block", "inputs", "outputs", "states", "step
 
 def driver_ir(triple: str) -> str:
     """The text of the module, for a platform by LLVM's name."""
-    functions = number_ir(), _BatchEntry().written(), _share(), _copy(), _rollout(), _vectorcall()
+    functions = number_ir(), _BatchEntry().written(), _share(), _copy(), _rollout(), _indexed(), _vectorcall()
     return "\n\n".join([f'target triple = "{triple}"', *functions, ATTRIBUTES, ""])
 
 
@@ -359,6 +362,53 @@ def _record(code: Code, of_states: Value, states: Value, first: Value, count: Va
         target = record.load("ptr").at(row * step.load())
         with code.loop(count) as r:
             code.call("void", "@copy", target.at((first + r) * apart), here.at(r * width), width)
+
+
+def _indexed() -> str:
+    code = Code("i32 @kinetree_indexed", "ptr %job, ptr %memory, ptr %heap")
+    job, memory, heap = code.arguments
+    data, stride = code.room("i64", MAX_ARRAYS), code.room("i64", MAX_ARRAYS)
+    memory_at, first_at, status = code.room("ptr"), code.room("i64"), code.room("i32")
+    n, block, batch, params, inputs, outputs = _table(job, INDEXED)
+    arrays = job.at(len(INDEXED), "i64")
+    status.store(code.value("i32", "0"))
+    first_at.store(0)
+    code.go("tile")
+    code.label("tile")
+    first = first_at.load()
+    code.require(first < n, "none")
+    first_at.store(first + block)
+    count = (n - first < block).select(n - first, block)
+    memory_at.store(memory)
+    with code.loop(inputs + outputs) as k:
+        start, width, entries, rows = (place.load() for place in _entry(arrays, k, 4))
+        stride.at(k, "i64").store(entries)
+
+        def gather(k=k, start=start, width=width, rows=rows) -> None:
+            here = memory_at.load("ptr")
+            data.at(k, "ptr").store(here)
+            memory_at.store(here.at(width * block))
+            with code.only_if(k < inputs), code.loop(count) as r:
+                row = rows.cast("inttoptr", "ptr").at(first + r, "i64").load()
+                code.call("void", "@copy", here.at(r * width), start.cast("inttoptr", "ptr").at(row * width), width)
+
+        def direct(k=k, start=start, width=width) -> None:
+            data.at(k, "i64").store(start + first * width)
+
+        code.either(rows.equals(0), direct, gather)
+    given = data, stride, data.at(inputs, "i64"), count, params, heap, n
+    status.store(status.load("i32") | code.call("i32", batch, *given, convention=""))
+    with code.loop(outputs) as j:
+        start, width, _, rows = (place.load() for place in _entry(arrays, inputs + j, 4))
+        with code.only_if(rows.equals(0), holds=False):
+            here = data.at(inputs + j, "ptr").load("ptr")
+            with code.loop(count) as r:
+                row = rows.cast("inttoptr", "ptr").at(first + r, "i64").load()
+                code.call("void", "@copy", start.cast("inttoptr", "ptr").at(row * width), here.at(r * width), width)
+    code.go("tile")
+    code.label("none")
+    code.give(status.load("i32"))
+    return code.text()
 
 
 def _vectorcall() -> str:

@@ -1,0 +1,117 @@
+"""The contacts of one step of a pile as arrays, and the sweeps over them.
+
+Block Gauss-Seidel on the true cone: every visit solves one contact and changes the velocities of its two bodies at
+once. Contacts stand in groups of `GROUP` that share no moving body, so that a group's visits run in the lanes of
+vectors and the results depend on no machine. Impulses of the last step, kept in world axes, are the first ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.compiler.row_function import RowFunction, conflict_free
+from kinetree.contact.pile_rows import FRAME, ROW, contact_row, normal_velocity, push, visit
+
+NEVER = 1e300
+"""Offset of rows that fill a group [m/s]."""
+
+_Z = "za[6] zb[6]"
+CONTACT_ROW = RowFunction(
+    "rows of contacts", contact_row, f"a[{FRAME}] b[{FRAME}] normal[3] position[3] friction", f"row[{ROW}]"
+)
+NORMAL_VELOCITY = RowFunction("rates of gaps", normal_velocity, f"{_Z} row[{ROW}]", "rate[1]")
+PUSH = RowFunction("impulses of contacts", push, f"{_Z} row[{ROW}] impulse[3]", "za_next[6] zb_next[6]")
+VISIT = RowFunction(
+    "a visit of a contact",
+    visit,
+    f"{_Z} row[{ROW}] offset impulse[3]",
+    "za_next[6] zb_next[6] impulse_next[3] change",
+)
+
+
+class Contacts:
+    """Contacts of one step.
+
+    Parameters
+    ----------
+    frames : (n + 1, FRAME) array
+        Of all bodies; the last one is that of rows that fill a group.
+    z : (n + 1, 6) array
+        Scaled velocities, which the sweeps change.
+    bodies : (m, 2) array of int64
+        First and second body of each contact.
+    points : (m, 7) array
+        Gap, position, normal.
+    friction : (m,) array
+    color : (m,) array of int
+        Contacts of one color share no body that moves.
+    """
+
+    def __init__(self, frames, z, bodies, points, friction, color) -> None:
+        order = conflict_free(color) if len(color) else np.empty(0, np.int64)
+        self.there = np.flatnonzero(order >= 0)
+        self.order = order[self.there]
+        self.n, none = len(order), len(z) - 1
+        self.first, self.second = (self._filled(bodies[:, k], none) for k in range(2))
+        self.gap, self.position = self._filled(points[:, 0], 0.0), self._filled(points[:, 1:4], 0.0)
+        self.normal = self._filled(points[:, 4:7], (0.0, 0.0, 1.0))
+        self.friction = self._filled(friction, 0.0)
+        self.offset, self.impulse = np.full(self.n, NEVER), np.zeros((self.n, 3))
+        self.row, self.change, self.rate = np.empty((self.n, ROW)), np.zeros(self.n), np.empty((self.n, 1))
+        a, b = (z, self.first), (z, self.second)
+        given = {"a": (frames, self.first), "b": (frames, self.second), "normal": self.normal,
+                 "position": self.position, "friction": self.friction}  # fmt: skip
+        CONTACT_ROW.indexed(self.n, given, {"row": self.row})()
+        both, after = {"za": a, "zb": b, "row": self.row}, {"za_next": a, "zb_next": b}
+        self._rates = NORMAL_VELOCITY.indexed(self.n, both, {"rate": self.rate})
+        self._push = PUSH.indexed(self.n, both | {"impulse": self.impulse}, after)
+        self._visit = VISIT.indexed(
+            self.n,
+            both | {"offset": self.offset, "impulse": self.impulse},
+            after | {"impulse_next": self.impulse, "change": self.change},
+        )
+
+    def _filled(self, values: np.ndarray, fill) -> np.ndarray:
+        """Values in the order of the groups."""
+        found = np.empty((self.n, *values.shape[1:]), values.dtype)
+        found[:] = fill
+        found[self.there] = values[self.order]
+        return found
+
+    @property
+    def axes(self) -> np.ndarray:
+        """(n, 3, 3): t1, t2, n by rows."""
+        return self.row[:, :9].reshape(-1, 3, 3)
+
+    def gap_rates(self) -> np.ndarray:
+        """Rates of the gaps at the present velocities, in the order of the contacts given."""
+        self._rates()
+        return self.given(self.rate[:, 0])
+
+    def given(self, values: np.ndarray) -> np.ndarray:
+        """Values of rows in the order of the contacts given."""
+        found = np.empty((len(self.order), *values.shape[1:]), values.dtype)
+        found[self.order] = values[self.there]
+        return found
+
+    def set_offset(self, offset: np.ndarray) -> None:
+        """Offsets of the contacts, in the order given: the sweeps make ``w_n + offset >= 0`` [m/s]."""
+        self.offset[self.there] = offset[self.order]
+
+    def start(self, world_impulse: np.ndarray) -> None:
+        """Begin with impulses in world axes, in the order given."""
+        self.impulse[self.there] = np.einsum("nij,nj->ni", self.axes[self.there], world_impulse[self.order])
+        np.maximum(self.impulse[:, 2], 0.0, out=self.impulse[:, 2])
+        self._push()
+
+    def solve(self, tolerance: float, most: int) -> int:
+        """Sweep until no visit changes a velocity by more than a tolerance [m/s]; returns the number of sweeps."""
+        for k in range(most if self.n else 0):
+            self._visit()
+            if self.change.max() <= tolerance:
+                return k + 1
+        return most if self.n else 0
+
+    def world_impulses(self) -> np.ndarray:
+        """Impulses on the second bodies in world axes, in the order of the contacts given [N s]."""
+        return self.given(np.einsum("nij,ni->nj", self.axes, self.impulse))

@@ -1,0 +1,1 @@
+"""Shapes, contact pairs and their laws."""
