@@ -124,6 +124,10 @@ class SimulationError(KinetreeError, RuntimeError):
     """A simulation cannot continue: the state is no longer finite, a step size vanished, a controller failed."""
 
 
+class ContactError(SimulationError):
+    """A contact problem is not solved; ``contact`` is the label of the worst one, ``status`` why, ``residuals``."""
+
+
 class MemoryLimitError(KinetreeError, MemoryError):
     """A run would not fit into memory; ``needed`` and ``available`` are attributes [bytes]."""
 

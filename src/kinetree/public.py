@@ -36,6 +36,8 @@ PLACES = {
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.contact": {
         "Pile": "contact.pile", "PileContacts": "contact.pile_run", "PileRun": "contact.pile_run",
+        "Collision": "contact.collisions", "Impact": "contact.impacts", "collide": "contact.collisions",
+        "impact": "contact.impacts", "strike": "contact.responses",
     },
     "kinetree.control": {
         "CartesianImpedance": "control.frame_impedance", "ComputedTorque": "control.joint_control",

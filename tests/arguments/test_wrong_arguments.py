@@ -38,6 +38,8 @@ MADE = {
     "collision.ContactPoint",
     "deformables.CoupledRun",
     "closed_loops.Linearization",
+    "contact.Collision",
+    "contact.Impact",
     "closed_loops.TorqueFamily",
     "control.LoadPosition",
     "dynamics.ArticulatedBody",
@@ -73,6 +75,7 @@ TABLES = (
     "calls_two_arms",
     "calls_deformables",
     "calls_piles",
+    "calls_impacts",
     "calls_maximal",
     "calls_collision",
 )  # fmt: skip
