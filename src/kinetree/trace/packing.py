@@ -4,8 +4,8 @@ A *pack* is a few values that are the same operation of operands which are packe
 found from the leaves on: values of one shape (the same operations down to inputs and params, whichever these are) are
 candidates, and those whose operands are in one lane of the same packs belong together. Parts that mirror each other
 differ in signs of terms: such lanes are multiplied by -1. Sums over all legs, and what the base does, remain single.
-Where there are no equal parts of this kind, they may begin at values that many users take alike: muscles have the same
-curves of different lengths.
+Where there are no equal parts of this kind, they may begin at values that are used alike: muscles have the same curves
+of different lengths (`alike`).
 
 `pack` writes a program anew with vectors among its values. Each lane computes what the single value did, so the bits
 stay. The other forms of a program, over many states or in C, have no use for packs.
@@ -22,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kinetree.trace.alike import beginnings, groups, uses
 from kinetree.trace.program import SIGNATURES, Program
 
 WIDTHS = (2, 3, 4, 5, 6, 7, 8)
@@ -32,8 +33,10 @@ COMMUTATIVE = frozenset(("add", "sub", "mul", "and", "or", "eq", "fma", "fms", "
 SIGNS = {"add": (1, 1), "sub": (1, -1), "fma": (1, 1, 1), "fms": (1, 1, -1), "fnma": (-1, 1, 1)}
 """Signs of the operands of sums; the sign of a product is given to its first factor."""
 SUMS = {"sub": "add", "fms": "fma", "fnma": "fma"}
-MANY = 6
-"""Users from which a value may be the source of a part."""
+STEPS = 5
+"""Steps over which uses are compared: fewer take different parts for equal ones, more find fewer."""
+WEIGHTS = {"div": 2.0, "sqrt": 2.0, "sincos": 20.0, "exp": 12.0, "log": 15.0, "tanh": 20.0, "arctan2": 25.0}
+"""Instructions that count more than one."""
 WORTH = 0.85
 """A packed program must have fewer instructions than this times those of the plain one."""
 
@@ -148,13 +151,9 @@ def packs_of(program: Program) -> list[Pack]:
 
 def _best(program: Program) -> list[Pack]:
     finder = _Finder(program)
-    limit = WORTH * len(finder.live)
+    limit = WORTH * finder.total
     best = finder.best(limit)
-    if not best and (sources := finder.alike()):
-        finder.sources = sources
-        finder.shape, finder.classes = finder.shapes()
-        best = finder.best(limit)
-    return best
+    return finder.best_alike(finder.cost(best) if best else limit) or best
 
 
 class _Finder:
@@ -175,21 +174,31 @@ class _Finder:
             for a in self.code[v][1:]:
                 self.users[a].append(v)
         self.results = {value for result in program.results for value in result}
+        self.weight = {v: WEIGHTS.get(self.code[v][0], 1.0) for v in self.live}
+        self.total = sum(self.weight.values())
         self.shape, self.classes = self.shapes()
 
-    def alike(self) -> dict[int, int]:
-        """Values of different shapes that many users take in the same way, such as the lengths of muscles."""
-        kinds: dict[tuple, list[int]] = defaultdict(list)
-        for v in self.live:
-            users = [self.code[u] for u in self.users[v]]
-            if len(users) >= MANY and not self.program.is_boolean(v):
-                ways = [(op, *(self._other(a, v) for a in args)) for op, *args in users]
-                kinds[tuple(sorted(ways))].append(v)
-        groups = [values for values in kinds.values() if len({self.shape[v] for v in values}) > 2]
-        return {v: kind for kind, values in enumerate(groups) for v in values}
+    def best_alike(self, limit: float) -> list[Pack]:
+        """Packs of parts that begin at values which are used alike, if their cost is below a limit."""
+        values = [v for v in self.live if not self.program.is_boolean(v)]
+        found = groups(uses(self.code, self.live, self.results, self._way, STEPS), values)
+        saved = {width: (width - 1) * sum(self.weight[few[0]] for few in found.get(width, ())) for width in WIDTHS}
+        width = max(WIDTHS, key=saved.__getitem__)
+        if saved[width] < (1.0 - WORTH) / 3 * self.total:
+            return []
+        operands = {v: self.code[v][1:] for few in found[width] for v in few}
+        for _ in range(2):  # then values between those of groups are found to be made alike
+            self.sources = beginnings(found[width], operands, self.shape)
+            self.shape, self.classes = self.shapes()
+        packs = self.without_circles(self.worthwhile(self.packs(width)))
+        return packs if self.cost(packs) < limit else []
 
-    def _other(self, a: int, v: int) -> str:
-        return "it" if a == v else repr(self.code[a][1]) if self.code[a][0] == "const" else ""
+    def _way(self, operation: tuple, k: int) -> tuple:
+        """How an operation takes its operand k: its place, and constants among the others."""
+        op, *args = operation
+        constants = [self.code[a][1] if self.code[a][0] == "const" else "" for a in args]
+        places = [0 if place < 2 and op in COMMUTATIVE else place for place in range(len(args))]
+        return SUMS.get(op, op), places[k], *sorted(zip(places, map(str, constants), strict=True))
 
     def shapes(self) -> tuple[list[int], list[list[int]]]:
         """For each value the number of its shape; the values of each shape, in order of depth."""
@@ -222,7 +231,7 @@ class _Finder:
 
     def best(self, limit: float) -> list[Pack]:
         """The packs of the best width, if their cost is below a limit."""
-        count, best, done = len(self.live), [], 1
+        count, best, done = self.total, [], 1
         saved = {width: self._most_saved(width) for width in WIDTHS}
         for width in sorted(WIDTHS, key=saved.__getitem__, reverse=True):
             if count - saved[width] < limit and done % width:  # no divisor of a width that was good
@@ -234,9 +243,10 @@ class _Finder:
                         best, limit, done = found, cost, width
         return best
 
-    def _most_saved(self, width: int) -> int:
+    def _most_saved(self, width: int) -> float:
         """About the most instructions that packs of a width save."""
-        return sum(len(values) // width for values in self.classes if len(values) % width == 0) * (width - 1)
+        fitting = [values for values in self.classes if len(values) % width == 0]
+        return sum(len(values) // width * self.weight[values[0]] for values in fitting) * (width - 1)
 
     def packs(self, width: int) -> list[Pack]:
         """All packs of a width."""
@@ -313,7 +323,7 @@ class _Finder:
             inside |= any(users)
             if self.program.is_boolean(v) and any(user is None or user[1] != lane for user in users):
                 return False
-        gain = width - 1 - outside + width * inside - self._flipped(pack)
+        gain = (width - 1) * self.weight[pack.members[0]] - outside + width * inside - self._flipped(pack)
         for t in pack.taken:
             kind = self.kind(t, lanes)
             if kind != "vector" and self.program.is_boolean(t[0]):
@@ -343,7 +353,9 @@ class _Finder:
         parts = sum([any([u not in lanes for u in self.users[v]]) for v in lanes])
         stored = 1.5 * sum([v in self.results for v in lanes])
         flipped = sum(map(self._flipped, packs))
-        return len(self.live) - len(lanes) + len(packs) + sum(map(len, joins)) + parts + stored + flipped
+        saved = sum([(len(pack.members) - 1) * self.weight[pack.members[0]] for pack in packs])
+        return self.total - saved + sum(map(len, joins)) + parts + stored + flipped
+
 
 def lanes_of(packs: list[Pack]) -> Lanes:
     """Where values are packed."""
