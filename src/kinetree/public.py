@@ -180,7 +180,8 @@ ALGORITHMS = {
         "floating_base_jacobian floating_base_reduced_coefficients"
     ),
     "kinetree.integrators": (
-        "bdf1_step implicit_midpoint_step linearly_implicit_step rk4_step semi_implicit_step variational_step"
+        "bdf1_step contact_step implicit_midpoint_step linearly_implicit_step rk4_step semi_implicit_step "
+        "variational_step"
     ),
     "kinetree.kinematics": (
         "apply_couplings body_accelerations body_jacobian_product body_jacobian_rate_product "

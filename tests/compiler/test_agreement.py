@@ -145,7 +145,7 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
         "a_joints": a[:, model.nv_base :], "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q1,
         "dt": np.linspace(1e-3, 2e-3, BATCH), "f_ext": rng.standard_normal((BATCH, model.nb, 6)),
         "y": rng.standard_normal((BATCH, model.nb, 6)), "wrenches": rng.standard_normal((BATCH, model.nb, 6)),
-        "x": a, "b": tau, "M": M, "L": np.tril(M),
+        "impulses": np.zeros((BATCH, model.n_impulses)), "x": a, "b": tau, "M": M, "L": np.tril(M),
         "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (BATCH, model.nv)),
         "q_d": q1, "v_d": tau, "a_d": dv, "kp": M, "kd": M, "stiffness": M, "damping": M,
         "R_d": np.linalg.qr(rng.standard_normal((BATCH, 3, 3)))[0], "p_d": rng.standard_normal((BATCH, 3)),

@@ -165,20 +165,20 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None, x=None, u=None)
     if bounded_constraints(model):
         v_next = semi_implicit_velocities(model, q, v, tau, dt, f_ext, x, u)
         return [(after - before) / dt for after, before in zip(v_next, v, strict=True)]
-    terms = _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
+    terms = semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
     return constrained_accelerations(model, q, v, *terms, solver=passing_solver(model))
 
 
 def semi_implicit_velocities(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     """Velocities at the end of the step of `semi_implicit_acceleration`."""
     if bounded_constraints(model):
-        force, f_ext, diagonal, added = _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
+        force, f_ext, diagonal, added = semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
         return step_velocities(model, q, v, force, dt, f_ext, diagonal, added)
     a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext, x, u)
     return [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
 
 
-def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
+def semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
     """Joint forces, wrenches, the diagonal beside the bodies' mass matrix, and further terms added to it."""
     refuse_unsupported(model, "aba", computed=[*bounded_constraints(model), *stepped_constraints(model)])
     elastic, damping, stiffness = passive_terms(model, q, v, x, u, elements=False)

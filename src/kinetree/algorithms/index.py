@@ -74,6 +74,7 @@ _DEFINED = {
     "integrators.implicit_midpoint": "implicit_midpoint_step",
     "integrators.kernels": "rk4_step semi_implicit_step",
     "integrators.linearly_implicit": "linearly_implicit_step",
+    "integrators.time_stepping": "contact_step",
     "integrators.variational": "variational_step",
     "redmax.chained_jacobians": "redmax_hyper_reduced",
     "redmax.equations": "redmax_equation redmax_implicit_step redmax_step",

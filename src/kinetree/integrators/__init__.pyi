@@ -33,6 +33,7 @@ __all__ = [
     "SemiImplicitEuler",
     "System",
     "bdf1_step",
+    "contact_step",
     "explicit_method",
     "implicit_midpoint_step",
     "linearly_implicit_step",
@@ -86,6 +87,51 @@ def bdf1_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: Arra
     """
 @overload
 def bdf1_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+
+class _contact_step(NamedTuple):
+    q_next: NDArray[Any]
+    v_next: NDArray[Any]
+    impulses_next: NDArray[Any]
+
+def contact_step(model: Model, q: ArrayLike, v: ArrayLike, impulses: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _contact_step:
+    r"""One step of time stepping: contacts, joint limits, dry friction and loops as one problem.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    impulses : (..., n_impulses) array
+        First guess, those of the last step or zeros [N s or N m s]: (t1, t2, n) of each contact, then one of each
+        bounded row.
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s].
+    impulses_next : (..., n_impulses) array
+        Impulses of the step [N s or N m s], on the second bodies of contact pairs.
+    """
 
 class _implicit_midpoint_step(NamedTuple):
     q_next: NDArray[Any]

@@ -21,6 +21,7 @@ from kinetree.integrators.linearly_implicit import LinearlyImplicit
 from kinetree.integrators.rk4 import RungeKutta4
 from kinetree.integrators.semi_implicit import SemiImplicitEuler
 from kinetree.integrators.singular_steps import passes_singular
+from kinetree.integrators.time_stepping import TimeStepping
 from kinetree.integrators.variational import Variational
 
 FIXED_STEP = {
@@ -30,7 +31,7 @@ FIXED_STEP = {
         RungeKutta4,
         *explicit.METHODS,
         *crouch_grossman.METHODS,
-        *(LinearlyImplicit(), ImplicitMidpoint, Variational, BDF1, BDF2, GeneralizedAlpha()),
+        *(LinearlyImplicit(), ImplicitMidpoint, Variational, BDF1, BDF2, GeneralizedAlpha(), TimeStepping),
     )
 }
 """Methods with fixed steps by name: ``method(system)`` gives an object with ``step(t, h, q, v, tau, f_ext)``."""
@@ -183,6 +184,18 @@ def refuse_internal(what: str, model, method) -> None:
             f"does not support. Supported by: {names}, 'adaptive'.",
             element=element.name,
         )
+
+
+def refuse_contacts(what: str, model, method) -> None:
+    """Raise an error for a model with contacts, with a method that does not compute them."""
+    if not model.contacts or getattr(method, "contacts", not is_built_in(method) and not isinstance(method, Adaptive)):
+        return
+    known = ", ".join(repr(name) for name, method in FIXED_STEP.items() if getattr(method, "contacts", False))
+    raise UnsupportedError(
+        f"{what}: model {model.name!r} has {model.contacts[0]}, and integrator {method.name!r} computes no contact. "
+        f"Use {known} or 'auto'; model.replace(contacts=()) leaves contact out.",
+        integrator=method.name,
+    )
 
 
 def one_of(what: str, value, valid) -> None:

@@ -26,6 +26,11 @@ class ContactParts:
         return 3 * self.n_contacts
 
     @property
+    def n_impulses(self) -> int:
+        """Number of impulses of a step by "time_stepping": those of contacts, then of rows with bounded forces."""
+        return self.n_contact_rows + sum(c.count(self) for c in self.constraints if c.row_kind == "box")
+
+    @property
     def contact_labels(self) -> tuple[str, ...]:
         """A label of each candidate point: the name of its pair, with a number where a pair has several."""
         return tuple(label for pair in self.contacts for label in pair.labels)

@@ -22,7 +22,7 @@ from kinetree.errors import ShapeError, SimulationError, UnsupportedError
 from kinetree.simulation.adjoint_step import AdjointOf, adjoint_step
 from kinetree.simulation.objective import running_objective, terminal_spec
 from kinetree.simulation.options import A_TIME
-from kinetree.simulation.rollout_arrays import control_over_time, start_of_time
+from kinetree.simulation.rollout_arrays import arrays_of, control_over_time, start_of_time
 
 VARIABLES = {"tau": "tau", "control": "u", "f_ext": "f_ext", NUMBERS: NUMBERS}
 """Variables besides the state at the start, and their names in a step."""
@@ -208,7 +208,7 @@ class ReversePass:
 
     def _memory_at_start(self) -> list[np.ndarray]:
         f = self._start_function()
-        return [] if f is None else [np.asarray(x) for x in f(*self._at_start(f.spec))]
+        return [] if f is None else arrays_of(f(*self._at_start(f.spec)))
 
     def _start_function(self, derivative: bool = False) -> Function | None:
         """The memory at the start, or its pullback to the variables."""

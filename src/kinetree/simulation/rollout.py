@@ -16,30 +16,29 @@ from kinetree.compiler.array_calls import checked_outs, writable_apart
 from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
 from kinetree.compiler.rollout import last_alone, own_axes, roll
-from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
-from kinetree.forces.motor import driven_model
+from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError
 from kinetree.integrators.closure import a_closure, closed_by
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.kernels import step_of, with_motors
-from kinetree.integrators.methods import FIXED_STEP, integrator_of, refuse_internal
+from kinetree.integrators.methods import FIXED_STEP
 from kinetree.integrators.singular_steps import passes_singular
 from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
 from kinetree.simulation.choice import Stiffness, contact_notes
 from kinetree.simulation.closed_starts import check_closed_batch
-from kinetree.simulation.initial import initial_state
-from kinetree.simulation.limits import needs_stops, with_soft_stops
 from kinetree.simulation.memory import check_room
 from kinetree.simulation.options import A_TIME, MOVED, Record, an_option
 from kinetree.simulation.rollout_arrays import (
     InternalRolloutStates,
     RolloutStates,
+    arrays_of,
     control_over_time,
     count_steps,
     over_time,
     start_of_time,
 )
+from kinetree.simulation.rollout_model import a_ground, on_ground, rollout_method, with_stops
 from kinetree.simulation.rollout_singular import PIVOT, is_repeated, through_singular
 
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
@@ -60,6 +59,8 @@ class Rollout:
         A fixed-step method of `simulate`, or "auto" as there: the kernel is one whole step, as `semi_implicit_step` or
         `rk4_step`. Methods with many stages compile slowly: one forward dynamics for each. Where the
         choice of "auto" depends on dt, this is in ``notes``; it does not depend on other parameters.
+    ground : True, float or Ground, optional
+        As for `rollout`.
     closure : str, Baumgarte or mapping
         How steps keep loops closed, as for `simulate`.
     checks : bool
@@ -97,15 +98,23 @@ class Rollout:
 
     @checked(model=a_model, integrator=a_method, closure=a_closure, checks=a_truth_value)
     def __init__(
-        self, model, integrator="auto", *, closure="projection", checks: bool = True, threads: int | None = None
+        self,
+        model,
+        integrator="auto",
+        *,
+        ground=None,
+        closure="projection",
+        checks: bool = True,
+        threads: int | None = None,
     ) -> None:
-        self.model = self._base = closed_by(_with_stops(model), closure, None, "rollout")
+        model = on_ground(model, ground)
+        self.model = self._base = closed_by(with_stops(model), closure, None, "rollout")
         self._closure, self._stiffness = closure, Stiffness.of(self.model)
-        if integrator == "auto" and bounded_constraints(self.model):
-            integrator = "semi_implicit"
+        if integrator == "auto" and (self.model.contacts or bounded_constraints(self.model)):
+            integrator = "time_stepping" if self.model.contacts else "semi_implicit"
         elif integrator == "auto" and not self._stiffness.asks_dt:
             integrator = self._stiffness.integrator(1.0)
-        self._method, self.integrator = _method(integrator, self.model)
+        self._method, self.integrator = rollout_method(integrator, self.model)
         self.checks = bool(checks)
         self.threads = checked_threads(threads)
         self._parameters: tuple = ()
@@ -134,7 +143,7 @@ class Rollout:
         found = self._chosen.get(integrator)
         if found is None:
             found = self._again(self._parameters)
-            found._method, found.integrator = _method(integrator, self.model)
+            found._method, found.integrator = rollout_method(integrator, self.model)
             found = self._chosen.setdefault(integrator, found)
         return found
 
@@ -244,7 +253,7 @@ class Rollout:
         (5, 21, 1)
         """
         if isinstance(parameters, Model):
-            parameters = _with_stops(parameters)
+            parameters = with_stops(parameters)
         other = self._again((*self._parameters, parameters))
         concrete = other.by("semi_implicit") if self.integrator == "auto" else other
         other.model = concrete._function(()).model
@@ -344,7 +353,7 @@ class Rollout:
         if not hasattr(self._method, "start"):
             return []
         f = self._function(present, self._method.start)
-        return [np.asarray(x) for x in run(f)(*start, *self._at(inputs, present, 0))]
+        return arrays_of(run(f)(*start, *self._at(inputs, present, 0)))
 
     def _interpreted(self, f: Function, batch, kind):
         """The step of the same source, run as Python."""
@@ -425,6 +434,7 @@ def rollout(
     *,
     steps: int | None = None,
     integrator="auto",
+    ground=None,
     f_ext=None,
     x0=None,
     control=None,
@@ -457,6 +467,9 @@ def rollout(
         T, if no input varies with time.
     integrator : str or object
         A fixed-step method of `simulate`, or "auto" as there.
+    ground : True, float or Ground, optional
+        Contact of all collision shapes with the ground, as for `Model.with_contacts`: True is a floor at z = 0, a
+        number its height [m]. By default the contacts of the model alone.
     f_ext : (..., T, nb, 6) array or mapping of body name to (..., T, 6) array, optional
         External wrench on each body [N m, N], in world coordinates about the world's origin; shapes as for tau.
     x0 : (..., nx) array, optional
@@ -525,42 +538,15 @@ def rollout(
     """
     method = FIXED_STEP.get(integrator) if isinstance(integrator, str) else None
     ways = tuple(closure.items()) if isinstance(closure, Mapping) else closure
-    key = ("rollout", integrator, method, ways, bool(checks), checked_threads(threads))
+    key = ("rollout", integrator, method, a_ground(ground), ways, bool(checks), checked_threads(threads))
     functions = model.functions if isinstance(model, Model) else {}
     compiled = functions.get(key)
     if compiled is None:
-        compiled = Rollout(model, integrator, closure=closure, checks=checks, threads=threads)
+        compiled = Rollout(model, integrator, ground=ground, closure=closure, checks=checks, threads=threads)
         compiled = functions.setdefault(key, compiled)
     return compiled(
         q0, v0, tau, dt, steps=steps, f_ext=f_ext, x0=x0, control=control, record=record, t0=t0, out=out, dtype=dtype
     )
-
-
-def _with_stops(model):
-    """The model with a stop at every limit, the inertia of motors, and their lagging forces as internal states."""
-    model = driven_model(model)
-    if not needs_stops(model):
-        return model
-    q, _, _ = initial_state(model, None, None, None, closing=False)
-    return with_soft_stops(model, q)[0]
-
-
-def _method(integrator, model) -> tuple:
-    """The method for a name or an object, None for "auto"; and its name."""
-    if integrator == "auto":
-        return None, "auto"
-    if isinstance(integrator, str) and integrator not in FIXED_STEP:
-        raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
-    method = integrator_of("rollout: integrator", integrator)
-    if getattr(method, "algorithm", None) is None:
-        known = ", ".join(name for name, method in FIXED_STEP.items() if method.algorithm is not None)
-        raise UnsupportedError(
-            f"rollout: a step of {method.name!r} is no single function that machine code could repeat. Use simulate, "
-            f"or one of {known}.",
-            integrator=method.name,
-        )
-    refuse_internal("rollout", model, method)
-    return method, method.name
 
 
 def _only(checked):

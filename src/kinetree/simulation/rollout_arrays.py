@@ -125,3 +125,8 @@ def over_time(name: str, x: np.ndarray, own: int, steps: int, state_axes: tuple[
         found=x.shape,
         steps=steps,
     )
+
+
+def arrays_of(found) -> list[np.ndarray]:
+    """The results of a function with one or several outputs."""
+    return [np.asarray(x) for x in (found if isinstance(found, (tuple, list)) else (found,))]

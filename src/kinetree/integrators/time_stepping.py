@@ -1,0 +1,214 @@
+"""Time stepping at the level of velocities: contacts, joint limits, friction and loops as one problem in each step.
+
+    H (v+ - v) = dt (tau - c + ...) + J^T lambda + B^T mu + K^T nu,     q+ = q (+) dt v+
+
+with the implicit passive forces of `semi_implicit_step` in H, contacts J in Coulomb's cone, bounded rows B (limits, dry
+friction) and equalities K. `kinetree.algorithms.contact_sweeps` solves for the impulses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.algorithms.bounded_rows import bounded_constraints
+from kinetree.algorithms.complete import COMPLETE, semi_implicit_terms
+from kinetree.algorithms.constrained import ConstrainedSystem, given_accelerations, rest_rates, stiffened_matrix
+from kinetree.algorithms.contact_sweeps import BoundedRow, Cone, FactorSpace, Frictionless, swept
+from kinetree.algorithms.contacts import detect
+from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.matrices import minus
+from kinetree.algorithms.rnea import bias_forces
+from kinetree.algorithms.spec import algorithm
+from kinetree.constraints.row_law import RowLaw, infinite
+from kinetree.forces.contract import present
+from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
+from kinetree.integrators.memory import Memory
+from kinetree.spatial.scalar import is_zero, where
+from kinetree.state_kinematics import Kinematics
+
+RETURN = 0.2  # of a penetration, made up for in each step
+FASTEST = 1.0  # rate at which deep ones are [m/s]
+
+
+def normal_target(pair, gap, dt, arriving, predicted):
+    """The least normal rate of a contact at the end of a step, and its compliance.
+
+    Rigid: open contacts close at most, closed ones recover a part of their penetration; or they rebound. Soft: the
+    force of spring and damper at the end of the step, ``lambda = -dt k (gap + (dt + tau_d) rate)``; before it touches
+    the spring alone.
+    """
+    if not infinite(pair.stiffness):
+        delay = where(gap > 0.0, dt, dt + pair.relaxation_time) if present(pair.relaxation_time) else dt
+        return -gap / delay, 1.0 / (pair.stiffness * dt * delay)
+    recovery = (RETURN / dt) * gap
+    least = -where(gap > 0.0, gap / dt, where(recovery < -FASTEST, -FASTEST, recovery))
+    if present(pair.restitution):
+        back = -(pair.restitution * arriving)
+        rebounds = (gap + dt * predicted < 0.0) & (arriving < 0.0) & (back > predicted - arriving)
+        rebounds = rebounds & (back > arriving - predicted)
+        least = where(rebounds, back, least)
+    return least, 0.0
+
+
+def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
+    """Velocities and impulses at the end of a step, and the largest change of a rate in the last sweep."""
+    force, f_ext, diagonal, more = semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
+    M, force = stiffened_matrix(model, q, diagonal, more), minus(force, bias_forces(model, q, v, f_ext))
+    kin = Kinematics(model, q, v)
+    given = {k: dt * a_k for k, a_k in given_accelerations(model, kin).items()}
+    system = ConstrainedSystem(model, M, kin, {})
+    f = [dt * x for x in force]
+    for k, dv in given.items():
+        f = [x - row[k] * dv for x, row in zip(f, M, strict=True)]
+    before = [v_k + given[k] if k in given else v_k for k, v_k in enumerate(v)]
+    space = FactorSpace(system)
+    if system.rows:
+        rates = zip(rest_rates(model, system.numbers, q), system.rows, strict=True)
+        closing = space.closing([rate - along(row, before) for rate, row in rates])
+        before = [x + dx for x, dx in zip(before, closing, strict=True)]
+    z = space.momentum(f)
+    predicted = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
+    blocks = blocks_of(model, kin, space, dt, before, predicted, impulses)
+    z, residual = swept(blocks, z)
+    after = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
+    return after, all_impulses(model, blocks), residual
+
+
+def along(row, v):
+    """The product of a sparse row and velocities."""
+    return sum((x * v[k] for k, x in row.items()), start=0.0)
+
+
+def bounded_rows(model, kin, dt, before, predicted):
+    """Rows with bounded impulses: entries, the rate without impulses, and the law of a step."""
+    for c in bounded_constraints(model):
+        for row, law in zip(c.rows(kin), c.laws(kin, dt, predicted), strict=True):
+            yield row, along(row, before), law
+
+
+def blocks_of(model, kin, space, dt, before, predicted, impulses):
+    """Bounded rows, then contacts, which so are solved last in each sweep."""
+    at, found = 3 * model.n_contacts, []
+    for row, rate, law in bounded_rows(model, kin, dt, before, predicted):
+        found.append(BoundedRow(space.row(row), rate, law, impulses[at : at + 1]))
+        at += 1
+    for n, x in enumerate(detect(model, kin)):
+        arriving = along(x.rows[2], before)
+        least, compliance = normal_target(x.pair, x.gap, dt, arriving, along(x.rows[2], predicted))
+        guess = impulses[3 * n : 3 * n + 3]
+        if is_zero(x.pair.friction):
+            law = RowLaw(lower=least)
+            found.append(Frictionless(space.row(x.rows[2]), arriving, law, guess[2:], compliance))
+        else:
+            offset = [along(x.rows[0], before), along(x.rows[1], before), arriving - least]
+            found.append(Cone(map(space.row, x.rows), offset, x.pair.friction, guess, compliance))
+    return found
+
+
+def all_impulses(model, blocks) -> list:
+    """Those of the contacts (t1, t2, n), then those of bounded rows."""
+    rows = len(blocks) - model.n_contacts
+    return [x for block in (*blocks[rows:], *blocks[:rows]) for x in block.all_impulses]
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "impulses": "n_impulses", "tau": "nv", "dt": ()},
+    optional="f_ext x u",
+    outputs={"q_next": "nq", "v_next": "nv", "impulses_next": "n_impulses"},
+    domains=COMPLETE,
+    symbols={
+        "tau": "Actuator forces during the step [N m or N].",
+        "impulses": "First guess, those of the last step or zeros [N s or N m s]: (t1, t2, n) of each contact, then "
+        "one of each bounded row.",
+        "impulses_next": "Impulses of the step [N s or N m s], on the second bodies of contact pairs.",
+    },
+)
+def contact_step(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
+    """One step of time stepping: contacts, joint limits, dry friction and loops as one problem.
+
+    Notes
+    -----
+    Source: Moreau (1988) and Stewart, Trinkle (1996) for the scheme, with the true Coulomb cone; Sueda, eq. 1.30, for
+    passive forces at the end of the step; projected block Gauss-Seidel as in Jourdan, Alart, Jean (1998), in the space
+    of the factor of the mass matrix, see `kinetree.algorithms.contact_sweeps`.
+    Each row is an inequality of velocities at the end of the step: ``rate + gap / dt >= 0`` of open contacts, so that
+    they land without penetration; closed ones recover a fifth of a penetration, at 1 m/s at most. Soft contact obeys
+    ``lambda = -dt k (gap + (dt + tau_d) rate)``.
+
+    See Also
+    --------
+    semi_implicit_step, rollout
+    """
+    v_next, found, _ = stepped_velocities(model, q, v, impulses, tau, dt, f_ext, x, u)
+    return *stepped_positions(model, q, v_next, dt), found
+
+
+def stepped_positions(model, q, v_next, dt):
+    """Positions of a step to these velocities, at hard limits exactly, and the velocities there."""
+    q_next = integrate(model, q, [dt * v_k for v_k in v_next])
+    for c in bounded_constraints(model):
+        for j, q_j in c.landed(model, q, q_next).items():
+            q_next[j] = q_j
+    return finished(model.after(dt), q_next, v_next, closing=3)
+
+
+def _time_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
+    """`contact_step` with the internal states of force elements behind the velocities."""
+    v, x = v[: model.nv], v[model.nv :] if model.nx else None
+    q_next, v_next, found = contact_step(model, q, v, impulses, tau, dt, f_ext, x, u)
+    later = implicit_states(model, q, v, x, u, dt) if model.nx else []
+    return q_next, [*v_next, *later], found
+
+
+def _no_impulses(model, q, v, tau, dt, f_ext=None, u=None):
+    """Impulses before the first step."""
+    return [0.0] * model.n_impulses
+
+
+START = part("contact_start", _no_impulses, "q[nq] v[nw] tau[nv] dt", "impulses[n_impulses]", FORCES, domains=())
+STEP = part("time_stepping_step", _time_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
+            f"{END} impulses_next[n_impulses]", FORCES, domains=COMPLETE)  # fmt: skip
+
+
+class TimeStepping:
+    """Contacts, joint limits, dry friction and loops in one problem of velocities and impulses, in each step.
+
+    Semi-implicit Euler with impulses: passive joint forces at the end of the step, contacts with the true Coulomb
+    cone, solved by sweeps that begin with the impulses of the last step. Impacts need no event. Order 1.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+
+    Notes
+    -----
+    Source: see `contact_step`. Without contacts and bounded rows the steps are those of "semi_implicit".
+    """
+
+    name = "time_stepping"
+    algorithm, start = STEP, START  # the step under constant forces, for rollouts, and the impulses before it
+    order = 1
+    contacts = internal_states = True
+
+    def __init__(self, system) -> None:
+        self._step, self._memory = system.function(STEP, checks=False), Memory()
+        self._none, self._h, self._h_array = np.zeros(system.model.n_impulses), None, None
+        self._rows = system.model.n_contact_rows
+        self.impulses = self._none[: self._rows]  # of the last step: (t1, t2, n) of each contact
+        self.get_state, self.set_state = self._memory.get_state, self._memory.set_state
+
+    def reset(self) -> None:
+        """Discard the impulses of the last step."""
+        self._memory.clear()
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        if h != self._h:
+            self._h, self._h_array = h, np.array(h)
+        guess = self._memory.at(t, h, q, v)
+        guess = self._none if guess is None else guess
+        q, v, found = self._step(q, v, guess, tau(t), self._h_array, *f_ext(t))
+        self._memory.keep(t + h, q, v, found)
+        self.impulses = found[: self._rows]
+        return q, v

@@ -1,0 +1,143 @@
+"""Steps and rollouts with contact: closed forms, laws, and the same results in every form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import ArgumentError, UnsupportedError
+from tests.time_stepping.bodies import BOX, at, body, slope
+
+G, DT = 9.81, 1e-3
+
+
+def rolled(model, q, v, steps, dt=DT, tau=None, **more):
+    """A rollout by time stepping."""
+    return kt.rollout(model, q, v, tau, dt, steps=steps, **more)
+
+
+@pytest.fixture(scope="module")
+def box():
+    """A box on the floor z = 0."""
+    return body("box").with_contacts(ground=kt.collision.Ground(friction=0.5))
+
+
+@pytest.fixture(scope="module")
+def ball():
+    """A ball over the floor."""
+    return body("ball").with_contacts(ground=kt.collision.Ground(friction=0.3))
+
+
+def test_a_box_falls_lands_and_rests(box):
+    """Free fall exactly as without the ground, no penetration at landing, and no motion afterwards."""
+    q, v = rolled(box, at(box, (0.0, 0.0, 0.2)), None, 2000)
+    n = 100
+    assert v[n, 5] == pytest.approx(-G * n * DT, rel=1e-12)
+    assert q[:, 2].min() > BOX[2] / 2 - 1e-8  # four corners, two more than needed
+    assert q[-1, 2] == pytest.approx(BOX[2] / 2, abs=1e-12)
+    assert np.abs(v[-1]).max() < 1e-12
+
+
+def test_impulses_at_rest_are_the_weight(box):
+    """Each step's normal impulses carry the weight, tangential ones cancel."""
+    q, v, impulses = at(box, (0.0, 0.0, BOX[2] / 2)), np.zeros(6), np.zeros(box.n_impulses)
+    for _ in range(6):  # sweeps of four corners, two more than needed, leave a factor of about 100 each
+        q, v, impulses = kt.integrators.contact_step(box, q, v, impulses, np.zeros(6), DT)
+    found = impulses.reshape(-1, 3)
+    assert found[:, 2].sum() == pytest.approx(2.0 * G * DT, rel=1e-12)
+    assert np.abs(found[:, :2].sum(axis=0)).max() < 1e-12 and found[:, 2].min() > 0.0
+
+
+@pytest.mark.parametrize("part", [0.99, 1.01])
+def test_a_box_on_a_slope_sticks_below_the_friction_angle_and_slides_above(box, part):
+    """In 16 directions of the plane, 1 % from the critical slope: the cone is the true one, not a pyramid."""
+    angle, directions = np.arctan(part * 0.5), 2.0 * np.pi * np.arange(16) / 16
+    # A slide needs gravity along the plane whatever the model's own is.
+    roll = kt.simulation.Rollout(box.replace(gravity=(1.0, 1.0, -1.0))).with_parameters(slope(angle, directions))
+    q, _ = roll(at(box, (0.0, 0.0, BOX[2] / 2)), None, None, DT, steps=1000)
+    slid = q[:, -1, 0] * np.cos(directions) + q[:, -1, 1] * np.sin(directions)
+    expected = 0.5 * G * (np.sin(angle) - 0.5 * np.cos(angle))
+    if part < 1.0:
+        assert np.abs(slid).max() < 1e-5
+    else:
+        assert slid == pytest.approx(np.full(16, expected), rel=0.01)
+
+
+@pytest.mark.parametrize("e", [0.3, 0.8])
+def test_bounces_obey_newton(e):
+    """Heights of the bounces of a ball are e^2n of the first."""
+    model = body("ball").with_contacts(ground=kt.collision.Ground(restitution=e))
+    q, _ = rolled(model, at(model, (0.0, 0.0, 0.6)), None, 10000, dt=1e-4)
+    z = q[:, 2] - 0.1
+    tops = [z[n] for n in range(1, len(z) - 1) if z[n - 1] < z[n] >= z[n + 1] and z[n] > 1e-3]
+    assert tops[:2] == pytest.approx([0.5 * e**2, 0.5 * e**4][: len(tops[:2])], rel=0.02)
+
+
+def test_soft_contact_is_a_spring_and_damper():
+    """At rest it gives way by m g / k; the rate of its decay is that of spring and damper."""
+    k = 2000.0
+    model = body("ball").with_contacts(ground=kt.collision.Ground(stiffness=k, relaxation_time=0.05))
+    q, v = rolled(model, at(model, (0.0, 0.0, 0.1)), None, 3000)
+    assert q[-1, 2] == pytest.approx(0.1 - 2.0 * G / k, abs=1e-9)
+    q, v = rolled(model, at(model, (0.0, 0.0, 0.09)), None, 20, dt=1e-5)
+    x, rate = q[-1, 2] - 0.1, v[-1, 5]
+    force = -k * (x + 0.05 * rate)
+    a = (v[-1, 5] - v[-2, 5]) / 1e-5
+    assert a == pytest.approx(force / 2.0 - G, rel=1e-6)
+
+
+def test_contact_without_friction_leaves_tangential_velocity():
+    """A box slides without loss."""
+    model = body("box").with_contacts(ground=kt.collision.Ground(friction=0.0))
+    q, v = rolled(model, at(model, (0.0, 0.0, BOX[2] / 2)), [0.0, 0.0, 0.0, 1.0, 0.5, 0.0], 200)
+    assert v[-1, 3:5] == pytest.approx([1.0, 0.5], rel=1e-12) and abs(q[-1, 2] - BOX[2] / 2) < 1e-12
+
+
+# The same in every form -----------------------------------------------------------------------------------------------
+
+
+def test_bits_do_not_depend_on_batch_position_or_threads(box):
+    """A rollout is the same alone, at another place of a batch, and with other threads."""
+    rng = np.random.default_rng(0)
+    turn = rng.standard_normal((37, 4))
+    q0 = np.concatenate([np.tile([0.0, 0.0, 0.4], (37, 1)), turn / np.linalg.norm(turn, axis=1)[:, None]], axis=1)
+    q, v = rolled(box, q0, None, 300, threads=1)
+    again, _ = rolled(box, q0, None, 300, threads=2)
+    turned, _ = rolled(box, q0[::-1].copy(), None, 300, threads=1)
+    assert (q == again).all() and (q == turned[::-1]).all() and np.isfinite(v).all()
+    part, _ = rolled(box, q0[5:14], None, 300, threads=1)
+    assert (q[5:14] == part).all()
+
+
+def test_compiled_steps_are_those_of_the_source(box):
+    """Interpreted rollouts agree to rounding; float32 to its precision."""
+    q0, v0 = at(box, (0.0, 0.0, 0.11), (1.0, 0.05, 0.02, 0.0)), [0.3, -0.2, 0.1, 0.5, 0.2, -1.0]
+    q, v = rolled(box, q0, v0, 60)
+    with kt.interpreted():
+        slow, _ = rolled(box, q0, v0, 60)
+    assert slow == pytest.approx(q, abs=1e-10)
+    single, _ = rolled(box, q0, v0, 60, dtype=np.float32)
+    assert single.dtype == np.float32 and single == pytest.approx(q, abs=1e-4)
+
+
+def test_simulations_take_the_same_steps(box):
+    """`simulate` by this method is the rollout, with its impulses as memory."""
+    q0, v0 = at(box, (0.0, 0.0, 0.11), (1.0, 0.05, 0.02, 0.0)), [0.3, -0.2, 0.1, 0.5, 0.2, -1.0]
+    run = kt.simulate(box, q0, v0, duration=0.1, dt=DT, integrator="time_stepping")
+    q, _ = rolled(box, q0, v0, 100)
+    assert run.q == pytest.approx(q, abs=1e-10)
+
+
+def test_other_methods_refuse_contact(box):
+    """Nothing is left out in silence."""
+    with pytest.raises(UnsupportedError, match=r"computes no contact. Use 'time_stepping' or 'auto'"):
+        kt.rollout(box, at(box), None, None, DT, steps=2, integrator="rk4")
+    with pytest.raises(ArgumentError, match="ground"):
+        kt.rollout(body("ball"), at(box), None, None, DT, steps=2, ground="floor")
+
+
+def test_the_argument_ground_is_the_model_with_contacts(ball):
+    """``ground=0.05`` is a floor at this height."""
+    q, _ = kt.rollout(body("ball"), at(ball, (0.0, 0.0, 0.3)), None, None, DT, steps=1000, ground=0.05)
+    assert q[-1, 2] == pytest.approx(0.15, abs=1e-12)
