@@ -36,6 +36,9 @@ APART = {
 }
 MADE = {
     "collision.ContactPoint",
+    "contact.ContactSolution",
+    "contact.LCPSolution",
+    "contact.Residuals",
     "deformables.CoupledRun",
     "closed_loops.Linearization",
     "contact.Collision",
@@ -78,6 +81,7 @@ TABLES = (
     "calls_impacts",
     "calls_maximal",
     "calls_collision",
+    "calls_contact",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 

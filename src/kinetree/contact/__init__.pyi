@@ -8,21 +8,35 @@ from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
 from kinetree.contact.collisions import Collision as Collision
+from kinetree.contact.problem import ContactProblem as ContactProblem
+from kinetree.contact.solution import ContactSolution as ContactSolution
 from kinetree.contact.impacts import Impact as Impact
+from kinetree.contact.lcp import LCPSolution as LCPSolution
+from kinetree.contact.solvers import METHODS as METHODS
 from kinetree.contact.pile import Pile as Pile
 from kinetree.contact.pile_run import PileContacts as PileContacts
 from kinetree.contact.pile_run import PileRun as PileRun
+from kinetree.contact.residuals import Residuals as Residuals
 from kinetree.contact.collisions import collide as collide
 from kinetree.contact.impacts import impact as impact
+from kinetree.contact.residuals import natural_map as natural_map
+from kinetree.contact.lcp import solve_lcp as solve_lcp
 from kinetree.contact.responses import strike as strike
 
 __all__ = [
     "Collision",
+    "ContactProblem",
+    "ContactSolution",
     "Impact",
+    "LCPSolution",
+    "METHODS",
     "Pile",
     "PileContacts",
     "PileRun",
+    "Residuals",
     "collide",
     "impact",
+    "natural_map",
+    "solve_lcp",
     "strike",
 ]
