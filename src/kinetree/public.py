@@ -163,7 +163,7 @@ ALGORITHMS = {
         "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor closed_loops_regularity "
         "closed_loops_wrenches"
     ),
-    "kinetree.collision": "contact_gaps contact_jacobian contact_points",
+    "kinetree.collision": "contact_bias contact_gaps contact_jacobian contact_points",
     "kinetree.control": (
         "cartesian_impedance computed_torque inverse_task_inertia joint_impedance pd_gravity_compensation "
         "tracking_error"

@@ -23,4 +23,5 @@ def table(folder) -> dict[str, tuple]:
     touching = model.with_contacts(ground=True)
     for name in ("contact_gaps", "contact_points", "contact_jacobian"):
         found[f"collision.{name}"] = (getattr(kt.collision, name), dict(model=touching, q=[0.1]))
+    found["collision.contact_bias"] = (kt.collision.contact_bias, dict(model=touching, q=[0.1], v=[0.2]))
     return found | {"Model.with_contacts": (model.with_contacts, whole_call(model.with_contacts, ground=True))}

@@ -13,6 +13,7 @@ from kinetree.algorithms.spec import algorithm
 from kinetree.collision.axes import contact_axes
 from kinetree.collision.pair import ContactPair
 from kinetree.collision.shape import PlacedShape, snapped
+from kinetree.joints.dual import Dual, rate_of
 from kinetree.model.planar import refuse_planar
 from kinetree.spatial import Matrix3, Vector3
 from kinetree.state_kinematics import Kinematics, motion_subspace
@@ -56,9 +57,7 @@ class BodyPlaces:
             X, R_BF = self.kin.X_0[frame.body], frame.X_FB.E.T.matrix
             p_B = frame.X_FB.r + R_BF @ Vector3(*shape.p)
             R_BS = _snapped(R_BF @ Matrix3(shape.R))
-            self._shapes[shape.name] = PlacedShape(
-                shape.kind, shape.size, X.r + X.E.inverse_apply(p_B), X.E.T.matrix @ R_BS
-            )
+            self._shapes[shape.name] = PlacedShape.at(shape, X.r + X.E.inverse_apply(p_B), X.E.T.matrix @ R_BS)
         return self._shapes[shape.name]
 
     def columns(self, i: int) -> list[tuple[Vector3, Vector3]]:
@@ -188,3 +187,32 @@ def contact_jacobian(model, q):
     refuse_planar(model, "contact_jacobian")
     rows = [row for x in detect(model, Kinematics(model, q)) for row in x.rows]
     return [[row.get(k, 0.0) for k in range(model.nv)] for row in rows]
+
+
+@algorithm(
+    inputs="q v",
+    outputs={"bias": ("n_contact_rows",), "normal_rates": ("n_contacts", 3)},
+    body_frames="cheaper",
+    symbols={
+        "bias": "Accelerations of the rows without those of the joints [m/s^2].",
+        "normal_rates": "Rates of the unit normals in world axes [1/s].",
+    },
+)
+def contact_bias(model, q, v):
+    """``dJ/dt v``: the contact velocities ``J v`` have the rates ``J a`` and this; and the rates of the normals.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 11.8, with normals and contact points that move on curved shapes. By numbers that
+    carry their rates, so it is exact. Identity: the third row of a contact, ``J a + bias``, is the second derivative of
+    its gap.
+
+    See Also
+    --------
+    contact_jacobian, contact_points
+    """
+    refuse_planar(model, "contact_bias")
+    rates = [x for i in model.outward() for x in model.joints[i].q_dot(model.q_of(i, q), model.v_of(i, v))]
+    contacts = detect(model, Kinematics(model, [Dual(x, rate) for x, rate in zip(q, rates, strict=True)]))
+    bias = [rate_of(sum((x * v[k] for k, x in row.items()), start=0.0)) for c in contacts for row in c.rows]
+    return bias, [[rate_of(x) for x in c.axes[2]] for c in contacts]

@@ -23,10 +23,39 @@ __all__ = [
     "PAIR_LAWS",
     "Shape",
     "contact_axes",
+    "contact_bias",
     "contact_gaps",
     "contact_jacobian",
     "contact_points",
 ]
+class _contact_bias(NamedTuple):
+    bias: NDArray[Any]
+    normal_rates: NDArray[Any]
+
+def contact_bias(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> _contact_bias:
+    r"""``dJ/dt v``: the contact velocities ``J v`` have the rates ``J a`` and this; and the rates of the normals.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    bias : (..., n_contact_rows) array
+        Accelerations of the rows without those of the joints [m/s^2].
+    normal_rates : (..., n_contacts, 3) array
+        Rates of the unit normals in world axes [1/s].
+    """
+
 
 def contact_gaps(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Gaps of all candidate points of contact.

@@ -1,5 +1,18 @@
 """The laws of pairs, one file each; importing them enters them into `kinetree.collision.PAIR_LAWS`."""
 
-from kinetree.collision.pairs import plane_box, plane_sphere, sphere_sphere
+from kinetree.collision.pairs import (
+    box_box,
+    capsule_capsule,
+    plane_box,
+    plane_capsule,
+    plane_cylinder,
+    plane_ellipsoid,
+    plane_hull,
+    plane_sphere,
+    sphere_solids,
+)
 
-__all__ = ["plane_box", "plane_sphere", "sphere_sphere"]
+__all__ = [
+    "box_box", "capsule_capsule", "plane_box", "plane_capsule", "plane_cylinder", "plane_ellipsoid", "plane_hull",
+    "plane_sphere", "sphere_solids",
+]  # fmt: skip
