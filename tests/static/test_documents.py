@@ -82,5 +82,5 @@ def test_pages_for_developers_name_files_that_exist(name):
 
 
 def test_the_architecture_is_short():
-    """Contracts and borders on at most 240 lines."""
-    assert len((ROOT / "docs" / "architecture.md").read_text().splitlines()) <= 240
+    """Contracts and borders on at most 260 lines."""
+    assert len((ROOT / "docs" / "architecture.md").read_text().splitlines()) <= 260
