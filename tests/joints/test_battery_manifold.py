@@ -4,6 +4,8 @@ import pickle
 
 import numpy as np
 
+from kinetree.joints.contract import Joint
+
 from .calculus import columns, matrix
 
 
@@ -51,6 +53,25 @@ def test_long_steps_compose(joint, q, v):
     thrice = joint.integrate(joint.integrate(joint.integrate(q, third), third), third)
     whole = joint.integrate(q, [30.0 * x for x in v])
     np.testing.assert_allclose(np.array(thrice, dtype=float), np.array(whole, dtype=float), atol=1e-11)
+
+
+def test_straight_steps_compose_and_have_their_rates(joint, q, v):
+    """Two half steps are one; velocities change at ``straight_rate``, positions at ``q_dot``."""
+    once, halfway = joint.straight_step(q, v, 1.0), joint.straight_step(q, v, 0.5)
+    for found, expected in zip(joint.straight_step(*halfway, 0.5), once, strict=True):
+        np.testing.assert_allclose(np.array(found, dtype=float), np.array(expected, dtype=float), atol=1e-12)
+    h = 1e-6
+    (q1, v1), (q0, v0) = joint.straight_step(q, v, h), joint.straight_step(q, v, -h)
+    for ahead, behind, rate in ((q1, q0, joint.q_dot(q, v)), (v1, v0, joint.straight_rate(q, v))):
+        slope = (np.array(ahead, dtype=float) - np.array(behind, dtype=float)) / (2.0 * h)
+        np.testing.assert_allclose(slope, np.array(rate, dtype=float), atol=1e-8)
+
+
+def test_straight_steps_that_turn_velocities_lead_straight_on(joint, q, v):
+    """The successor's origin moves along a line at constant speed."""
+    if type(joint).straight_step is not Joint.straight_step:
+        start, middle, end = (joint.transform(joint.straight_step(q, v, h)[0]).r for h in (0.0, 0.5, 1.0))
+        np.testing.assert_allclose([*(middle - start)], [*(end - middle)], atol=1e-12)
 
 
 def test_neutral_position_is_valid_and_aligns_the_frames(joint):

@@ -141,3 +141,45 @@ def test_the_argument_ground_is_the_model_with_contacts(ball):
     """``ground=0.05`` is a floor at this height."""
     q, _ = kt.rollout(body("ball"), at(ball, (0.0, 0.0, 0.3)), None, None, DT, steps=1000, ground=0.05)
     assert q[-1, 2] == pytest.approx(0.15, abs=1e-12)
+
+
+@pytest.mark.seeds(3)
+def test_a_sliding_ball_ends_rolling(ball, seed):
+    """With 5/7 of its speed, whatever the friction; then it keeps its energy."""
+    angle = 2.0 * np.pi * np.random.default_rng(seed).random()
+    speed = np.array([np.cos(angle), np.sin(angle), 0.0])
+    q, v = rolled(ball, at(ball, (0.0, 0.0, 0.1)), [0.0, 0.0, 0.0, *speed], 1000)
+    at_end = kt.velocity(ball, q[[-300, -1]], v[[-300, -1]], frame="body", reference="local_world_aligned")
+    assert at_end[:, 3:] == pytest.approx(np.tile(speed * 5.0 / 7.0, (2, 1)), abs=1e-9)
+    assert kt.kinetic_energy(ball, q[-1], v[-1]) == pytest.approx(kt.kinetic_energy(ball, q[-300], v[-300]), rel=1e-9)
+
+
+def test_sliding_loses_the_work_of_friction(ball):
+    """Until it rolls, a ball slows down by mu g and turns by 5/2 mu g / r."""
+    mu, n = 0.3, 20
+    q, v = rolled(ball, at(ball, (0.0, 0.0, 0.1)), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], n)
+    V = kt.velocity(ball, q[-1], v[-1], frame="body", reference="local_world_aligned")
+    assert V[3] == pytest.approx(1.0 - mu * G * n * DT, rel=1e-9)
+    assert V[1] == pytest.approx(2.5 * mu * G * n * DT / 0.1, rel=1e-9)
+
+
+@pytest.mark.seeds(2)
+def test_contact_never_adds_energy(box, seed):
+    """A tumbling box falls from random attitudes with random spin: no step gains more than its order, none in all."""
+    rng, n = np.random.default_rng(seed), 32
+    turn = rng.standard_normal((n, 4))
+    q0 = np.concatenate([np.tile([0.0, 0.0, 0.5], (n, 1)), turn / np.linalg.norm(turn, axis=1)[:, None]], axis=1)
+    q, v = rolled(box, q0, 2.0 * rng.standard_normal((n, 6)), 1000, dt=5e-3)
+    energy = kt.kinetic_energy(box, q, v) + kt.potential_energy(box, q)
+    assert np.diff(energy, axis=1).max() < 1e-6 * energy.max()
+    assert (energy[:, -1] < energy[:, 0]).all() and np.abs(v[:, -1]).max() < 1e-9
+
+
+def test_free_bodies_keep_their_momentum(ball):
+    """Of a box that spins in free fall the center moves as a point; on impact, horizontal momentum needs friction."""
+    box = body("box").with_contacts(ground=kt.collision.Ground(friction=0.0))
+    q, v = rolled(box, at(box, (0.0, 0.0, 0.4), (1.0, 0.3, 0.2, 0.1)), [1.0, -2.0, 3.0, 0.4, 0.5, 0.6], 600)
+    V = kt.velocity(box, q, v, frame="body", reference="local_world_aligned")
+    assert V[:, 3:5] == pytest.approx(np.tile(V[0, 3:5], (601, 1)), abs=1e-12)
+    assert np.diff(V[:100, 5]) == pytest.approx(np.full(99, -G * DT), abs=1e-12)
+    assert q[:, 2].min() < 0.3

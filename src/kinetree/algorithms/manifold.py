@@ -39,6 +39,21 @@ def integrate(model, q, dv):
     return _each_joint(model, "normalize", ("q", _each_joint(model, "integrate", ("q", q), ("v", dv))))
 
 
+def straight_step(model, q, v, h):
+    """The state after a time h in which velocities are constant in the axes of the start (`Joint.straight_step`)."""
+    q_next, v_next = [], []
+    for i in model.outward():
+        q_i, v_i = model.joints[i].straight_step(model.q_of(i, q), model.v_of(i, v), h)
+        q_next.extend(model.joints[i].normalize(q_i))
+        v_next.extend(v_i)
+    return q_next, v_next
+
+
+def straight_rates(model, q, v) -> list:
+    """dv/dt of velocities that are constant in the axes of the start (`Joint.straight_rate`)."""
+    return _each_joint(model, "straight_rate", ("q", q), ("v", v))
+
+
 @algorithm(inputs="q0 q1", outputs="dv", domains=(unit_quaternions("q0"), unit_quaternions("q1")), body_frames=None)
 def difference(model, q0, q1):
     """The shortest step that leads from one position to another.

@@ -15,9 +15,9 @@ from kinetree.algorithms.complete import COMPLETE, semi_implicit_terms
 from kinetree.algorithms.constrained import ConstrainedSystem, given_accelerations, rest_rates, stiffened_matrix
 from kinetree.algorithms.contact_sweeps import BoundedRow, Cone, FactorSpace, Frictionless, swept
 from kinetree.algorithms.contacts import detect
-from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.manifold import straight_rates, straight_step
 from kinetree.algorithms.matrices import minus
-from kinetree.algorithms.rnea import bias_forces
+from kinetree.algorithms.rnea import bias_forces, rnea
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.row_law import RowLaw, infinite
 from kinetree.forces.contract import present
@@ -53,7 +53,7 @@ def normal_target(pair, gap, dt, arriving, predicted):
 def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
     """Velocities and impulses at the end of a step, and the largest change of a rate in the last sweep."""
     force, f_ext, diagonal, more = semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
-    M, force = stiffened_matrix(model, q, diagonal, more), minus(force, bias_forces(model, q, v, f_ext))
+    M, force = stiffened_matrix(model, q, diagonal, more), minus(force, straight_bias(model, q, v, f_ext))
     kin = Kinematics(model, q, v)
     given = {k: dt * a_k for k, a_k in given_accelerations(model, kin).items()}
     system = ConstrainedSystem(model, M, kin, {})
@@ -72,6 +72,15 @@ def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=Non
     z, residual = swept(blocks, z)
     after = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
     return after, all_impulses(model, blocks), residual
+
+
+def straight_bias(model, q, v, f_ext):
+    """Joint forces of a motion whose velocities are constant in the axes of the start of the step.
+
+    Velocities of a step are in these axes, so that free bodies keep their momentum, and rows hold for them.
+    """
+    rates = straight_rates(model, q, v)
+    return bias_forces(model, q, v, f_ext) if all(map(is_zero, rates)) else rnea(model, q, v, rates, f_ext)
 
 
 def along(row, v):
@@ -144,8 +153,8 @@ def contact_step(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
 
 
 def stepped_positions(model, q, v_next, dt):
-    """Positions of a step to these velocities, at hard limits exactly, and the velocities there."""
-    q_next = integrate(model, q, [dt * v_k for v_k in v_next])
+    """Positions of a step to these velocities, at hard limits exactly, and the velocities in the axes there."""
+    q_next, v_next = straight_step(model, q, v_next, dt)
     for c in bounded_constraints(model):
         for j, q_j in c.landed(model, q, q_next).items():
             q_next[j] = q_j

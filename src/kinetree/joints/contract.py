@@ -177,6 +177,18 @@ class Joint:
         self._needs_definition("integrate", "q + dv")
         return [x + dx for x, dx in zip(q, dv, strict=True)]
 
+    def straight_step(self, q: Sequence, v: Sequence, h) -> tuple[list, list]:
+        """The state after a time h of steady rotation and straight motion of the successor, in axes of the predecessor.
+
+        By default that with constant v. Joints whose linear velocity is in the axes of a body that turns define it,
+        together with ``straight_rate``, for steps that are to keep the momentum of a free body.
+        """
+        return self.integrate(q, [h * v_k for v_k in v]), list(v)
+
+    def straight_rate(self, q: Sequence, v: Sequence) -> list:
+        """dv/dt in the motion of ``straight_step``; default zero."""
+        return [0.0] * self.nv
+
     def difference(self, q0: Sequence, q1: Sequence) -> list:
         """The dv with integrate(q0, dv) = q1; default q1 - q0."""
         self._needs_definition("difference", "q1 - q0")

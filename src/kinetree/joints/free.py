@@ -58,6 +58,14 @@ class Free(Joint):
         moved = Vector3(*q[:3]) + quaternion_to_rotation(q[3:7]).inverse_apply(chord)
         return [*moved, *turned(q[3:7], dv[:3])]
 
+    def straight_step(self, q, v, h):
+        turn, u = [h * w for w in v[:3]], Vector3(*v[3:])
+        moved = Vector3(*q[:3]) + quaternion_to_rotation(q[3:7]).inverse_apply(h * u)
+        return [*moved, *turned(q[3:7], turn)], [*v[:3], *(exp_so3(Vector3(*turn)) @ u)]
+
+    def straight_rate(self, q, v):
+        return [0.0, 0.0, 0.0, *Vector3(*v[3:]).cross(Vector3(*v[:3]))]
+
     def difference(self, q0, q1):
         turn = turn_between(q0[3:7], q1[3:7])
         chord = quaternion_to_rotation(q0[3:7]) @ (Vector3(*q1[:3]) - Vector3(*q0[:3]))
@@ -132,6 +140,13 @@ class FreeLocal(Joint):
         reached = Vector3(*q[:3]) + left_jacobian_apply(turn, step)
         return [*(exp_so3(turn) @ reached), *turned(q[3:7], dv[:3])]
 
+    straight_rate = Free.straight_rate
+
+    def straight_step(self, q, v, h):
+        turn = Vector3(*(h * w for w in v[:3]))
+        E, u = exp_so3(turn), Vector3(*v[3:])
+        return [*(E @ (Vector3(*q[:3]) + h * u)), *turned(q[3:7], list(turn))], [*v[:3], *(E @ u)]
+
     def difference(self, q0, q1):
         turn = Vector3(*turn_between(q0[3:7], q1[3:7]))
         chord = exp_so3(turn).inverse_apply(Vector3(*q1[:3])) - Vector3(*q0[:3])
@@ -199,6 +214,13 @@ class FreeUnified(Joint):
 
     def integrate(self, q, dv):
         return FREE.integrate(q, list(self.projection.twist(dv)))
+
+    def straight_step(self, q, v, h):
+        q, V = FREE.straight_step(q, list(self.projection.twist(v)), h)
+        return q, self.projection.coordinates(Motion.of(V))
+
+    def straight_rate(self, q, v):
+        return self.projection.coordinates(Motion.of(FREE.straight_rate(q, list(self.projection.twist(v)))))
 
     def difference(self, q0, q1):
         return self.projection.coordinates(Motion.of(FREE.difference(q0, q1)))

@@ -65,6 +65,13 @@ class Planar(Joint):
         chord = _sinc(half)
         return [q[0] + dv[0], q[1] + chord * x, q[2] + chord * y]
 
+    def straight_step(self, q, v, h):
+        x, y = _turned(q[0], h * v[1], h * v[2])
+        return [q[0] + h * v[0], q[1] + x, q[2] + y], [v[0], *_turned(-(h * v[0]), v[1], v[2])]
+
+    def straight_rate(self, q, v):
+        return [0.0, v[0] * v[2], -(v[0] * v[1])]
+
     def difference(self, q0, q1):
         turn = q1[0] - q0[0]
         half = 0.5 * turn
@@ -132,6 +139,12 @@ class PlanarLocal(Joint):
         # The chord of the arc in the axes of the start, and all of it seen from the axes of the end.
         _, x, y = Planar().integrate([0.0, q[1], q[2]], dv)
         return [q[0] + dv[0], *_turned(-dv[0], x, y)]
+
+    straight_rate = Planar.straight_rate
+
+    def straight_step(self, q, v, h):
+        x, y = _turned(-(h * v[0]), q[1] + h * v[1], q[2] + h * v[2])
+        return [q[0] + h * v[0], x, y], [v[0], *_turned(-(h * v[0]), v[1], v[2])]
 
     def difference(self, q0, q1):
         turn = q1[0] - q0[0]
