@@ -54,12 +54,13 @@ FLOORS = (
     "cli",
 )
 # Conveniences that reach up when they are called: run.plot() and run.view() belong to the run and draw with viz.
-# What a simplification saves is counted on compiled code, when it is asked for.
+# What a simplification saves is counted on compiled code, when it is asked for; hulls of meshes are made of files.
 UPWARD = {
     ("kinetree.simulation.trajectory", "viz"),
     ("kinetree.simulation.comparison", "viz"),
     ("kinetree.surgery.equivalence", "analysis"),
     ("kinetree.deformables.run", "viz"),
+    ("kinetree.model.contact_shapes", "geometry"),
 }
 FACE = (
     "kinetree", "centroidal", "closed_loops", "dynamics", "floating_base", "kinematics", "models", "regressors",

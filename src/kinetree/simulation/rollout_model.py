@@ -17,8 +17,7 @@ def a_ground(ground) -> Ground | None:
 
 def on_ground(model, ground):
     """The model with contacts of its collision shapes with the ground that an argument gives."""
-    ground = a_ground(ground)
-    return model if ground is None else model.with_contacts(ground=ground)
+    return model if a_ground(ground) is None else model.with_contacts(ground=ground)
 
 
 def with_stops(model):
