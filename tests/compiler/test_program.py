@@ -190,7 +190,7 @@ def test_serialization_is_exact():
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"\x80\x04", b"[]", b"{}", b"[1, 2]", b"[4,1,[],[],null]", b"[4,1,[],[],null]\n[]"]
+    "data", [b"", b"\x80\x04", b"[]", b"{}", b"[1, 2]", b"[5,1,[],[],null]", b"[5,1,[],[],null]\n[]"]
 )
 def test_corrupt_bytes_are_an_error(data):
     """Bytes that are no program raise CompilationError, whatever is wrong with them."""
@@ -211,7 +211,7 @@ def test_corrupt_bytes_are_an_error(data):
 )
 def test_corrupt_code_is_an_error(code):
     """Too many or too few arguments or constants, an unknown operation, a value that does not come before."""
-    head, late = [FORMAT, 3, [["x", [2]]], [["y", [1]]], None], [code, [[0]], [], []]
+    head, late = [FORMAT, 3, [["x", [2]]], [["y", [1]]], None], [code, [[0]], [], [], []]
     with pytest.raises(CompilationError):
         Program.from_bytes(b"\n".join(json.dumps(part).encode() for part in (head, late)))
 
@@ -220,7 +220,7 @@ def test_bytes_of_another_version_are_refused():
     """A program written by another version of the format is not read."""
     data = program().to_bytes()
     with pytest.raises(CompilationError, match="format 999"):
-        Program.from_bytes(data.replace(b"[4,", b"[999,", 1))
+        Program.from_bytes(data.replace(b"[5,", b"[999,", 1))
 
 
 def test_trusted_bytes_are_read_when_they_are_needed():
@@ -262,6 +262,6 @@ def test_digest_covers_everything(change):
 def test_digest_is_the_same_everywhere():
     """The digest does not depend on the process: it is the SHA-256 of these bytes."""
     assert program(("const", 0.5), ("mul", 0, 2)).to_bytes() == (
-        b'[4,4,[["x",[2]]],[["y",[1]]],null]\n'
-        b'[["input input const mul",[0,0,0,1,0,2],["0x1.0000000000000p-1"]],[[3]],[],[]]'
+        b'[5,4,[["x",[2]]],[["y",[1]]],null]\n'
+        b'[["input input const mul",[0,0,0,1,0,2],["0x1.0000000000000p-1"]],[[3]],[],[],[]]'
     )

@@ -165,6 +165,8 @@ class Block:
         self.names: dict[int, str] = {}  # of the values that are in registers
         self.scratch: dict[int, int] = {}
         self.prefix = "%t"
+        self.label = ""  # of the block that is being written
+        self.branch = ""  # a suffix of names that are made once in each branch
         self._count = 0
         self._stores = 0
         self._fma: dict[str, str] = {}
@@ -248,10 +250,38 @@ class Block:
         if self._stores % FENCE == 0:
             self.lines.append('  fence syncscope("singlethread") acq_rel')
 
+    def emit_guarded(self, number: int) -> None:
+        """Emit a chunk of the plan; where it may be skipped, behind a branch that no lane's guard takes."""
+        chunk = self.plan.chunks[number]
+        if number not in self.plan.guards:
+            self.emit(chunk)
+            return
+        value, pairs = self.plan.guards[number]
+        guard = self.operand(value)
+        needed = self.any(self.do(f"fcmp une {self.lanes.type} {guard}, {self.lanes.number(0.0)}"))
+        self.lines.append(f"  br i1 {needed}, label %needed, label %kept")
+        for label in ("needed", "kept"):
+            self.fork(label)
+            if label == "needed":
+                self.emit(chunk)
+            else:
+                for new, old in pairs:
+                    self.names[new] = self.operand(old)
+                    self._keep(new)
+            self.lines.append("  br label %whole")
+        self.lines.append("whole:")
+        self.label = "whole"
+
+    def fork(self, branch: str) -> None:
+        """Begin a branch, in which no name of another one is known."""
+        self.lines.append(f"{branch}:")
+        self.label, self.branch = branch, f".{branch}"
+        self.names, self.scratch, self._pointers, self._negated, self._compared = {}, {}, {}, {}, set()
+
     def emit(self, chunk: tuple[int, ...]) -> None:
         """Emit the operations of a chunk in their order, each result and slot stored as soon as it exists."""
         code, plan_, names = self.code, self.plan, self.names
-        slots, stored, reported = plan_.slots, plan_.stored, plan_.reported
+        reported = plan_.reported
         register_plan = RegisterPlan(plan_, chunk, self.module.target.registers)
         self.scratch = register_plan.scratch
         for step, value in enumerate(chunk):
@@ -267,11 +297,7 @@ class Block:
                 if op in _COMPARE and value not in self.module.mixed:
                     self._compared.add(names[value])
             for twin in made:
-                if twin in slots:
-                    self._store_slot(twin)
-                if twin in stored:
-                    for address in self.result_addresses(twin):
-                        self.store(names[twin], address)
+                self._keep(twin)
                 if twin in reported:
                     self._report(twin, reported[twin])
             for leaving, place in register_plan.after(step, used, made):
@@ -281,6 +307,14 @@ class Block:
                     self.store(text, self.scratch_address(place))
         self.module.scratch = max(self.module.scratch, register_plan.count * self.scratch_size)
         self.lanes = self.module.scalar if self.widths else self.lanes
+
+    def _keep(self, value: int) -> None:
+        """Store a value in its slot and where it is a result."""
+        if value in self.plan.slots:
+            self._store_slot(value)
+        if value in self.plan.stored:
+            for address in self.result_addresses(value):
+                self.store(self.names[value], address)
 
     def operand(self, value: int) -> str:
         """Text of a value: a literal, a name, or a load where it is not in a register."""

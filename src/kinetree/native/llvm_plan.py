@@ -11,6 +11,7 @@ one loop over them, and the scalar variant computes several angles in the lanes 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,6 +54,9 @@ class Plan:
         Slots in all, trigonometry included.
     stored : dict of int to list
         For every value that is a result: the (output, entry) places it goes to.
+    guards : dict of int to (int, tuple)
+        For chunks that may be skipped: the value that is 0 then, and pairs of a value of the chunk and the earlier one
+        that it is then.
     """
 
     program: Program | Packed
@@ -68,6 +72,7 @@ class Plan:
     slots: dict[int, int]
     slot_count: int
     stored: dict[int, list[tuple[int, int]]]
+    guards: dict[int, tuple[int, tuple[tuple[int, int], ...]]]
 
     def made(self, value: int) -> tuple[int, ...]:
         """The values that are there once an operation of a chunk is done: a sine or cosine stands for the pair."""
@@ -134,6 +139,7 @@ def plan(program: Program | Packed, lanes: int, checks: bool = True, chunk: int 
     parts = stretches(computed, program.cuts, chunk) if program.cuts else _evenly(computed, chunk)
     chunks = tuple(map(tuple, parts)) or ((),)
     maker, last = _spans(code, taken, chunks, pairs)
+    guards = _guarded_chunks(program, chunks, last) if program.cuts and program.guards else {}
     in_memory = stored if reread and not program.cuts else {}
     ends = {value: last[value] for value, k in maker.items() if last.get(value, k) > k and value not in in_memory}
     widths = program.widths if isinstance(program, Packed) else ()
@@ -152,6 +158,7 @@ def plan(program: Program | Packed, lanes: int, checks: bool = True, chunk: int 
         slots=slots,
         slot_count=slot_count,
         stored=stored,
+        guards=guards,
     )
 
 
@@ -176,6 +183,23 @@ def _spans(code, operands, chunks, pairs) -> tuple[dict[int, int], dict[int, int
             else:
                 maker[value] = number
     return maker, last
+
+
+def _guarded_chunks(program: Program, chunks, last: dict[int, int]) -> dict[int, tuple[int, tuple]]:
+    """The chunks that may be skipped; the values that they need then live until they end."""
+    starts = [start for start, *_ in program.guards]
+    found = {}
+    for number, chunk in enumerate(chunks):
+        k = bisect_right(starts, chunk[0]) - 1 if chunk else -1
+        if k < 0 or chunk[0] >= program.guards[k][1]:
+            continue
+        _, _, value, pairs = program.guards[k]
+        mine = set(chunk)
+        pairs = tuple((new, old) for new, old in pairs if new in mine)
+        for needed in (value, *(old for _, old in pairs)):
+            last[needed] = max(last.get(needed, number), number)
+        found[number] = value, pairs
+    return found
 
 
 def assign_slots(

@@ -66,11 +66,11 @@ def outline(plan: Plan) -> Outline:
     occurrences: dict[tuple, list[int]] = {}
     rows: list[list[int]] = []
     for number, chunk in enumerate(plan.chunks):
-        key, entries = _describe(plan, chunk)
+        key, entries = _describe(plan, number, chunk)
         occurrences.setdefault(key, []).append(number)
         rows.append(entries)
     shapes, single, case = [], [], {}
-    for (_, kinds), chunks in occurrences.items():
+    for (_, kinds, _), chunks in occurrences.items():
         if len(chunks) < REPEATED:
             single += chunks
             continue
@@ -90,7 +90,7 @@ def outline(plan: Plan) -> Outline:
     return Outline(shapes, single, steps)
 
 
-def _describe(plan: Plan, chunk: tuple[int, ...]) -> tuple[tuple, list[int]]:
+def _describe(plan: Plan, number: int, chunk: tuple[int, ...]) -> tuple[tuple, list[int]]:
     """The shape of a chunk, hashable, and the entries of its columns."""
     code, slots, trigonometry = plan.program.code, plan.slots, plan.trigonometry
     stored, reported = plan.stored, plan.reported
@@ -142,4 +142,8 @@ def _describe(plan: Plan, chunk: tuple[int, ...]) -> tuple[tuple, list[int]]:
             elif part:
                 coded.append(part)
         operations.append(tuple(coded))
-    return (tuple(operations), tuple(kinds)), entries
+    guard = ()
+    if number in plan.guards:
+        value, pairs = plan.guards[number]
+        guard = read(value), *((own[new], read(old)) for new, old in pairs)
+    return (tuple(operations), tuple(kinds), guard), entries

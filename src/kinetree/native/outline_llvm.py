@@ -48,7 +48,7 @@ class RowTable:
         base, offset, group = self._places[column, entry]
         if group is None:
             return base, offset
-        name = f"%at{group}.{base.removeprefix('%')}"
+        name = f"%at{group}.{base.removeprefix('%')}{block.branch}"
         if name not in self._shifted:
             self._shifted.add(name)
             block.lines.append(f"  {name} = getelementptr inbounds i8, ptr {base}, i64 %step{group}")
@@ -61,6 +61,10 @@ class RowTable:
             place = block.pointer(row, 4 * group)
             block.lines.append(f"  %short{group} = load i32, ptr {place}")
             block.lines.append(f"  %step{group} = sext i32 %short{group} to i64")
+
+    def fork(self) -> None:
+        """Addresses are computed again in another branch."""
+        self._shifted = set()
 
     def constant(self, name: str) -> str:
         """IR of the table."""
@@ -96,6 +100,10 @@ class TableAddresses:
     def place_address(self, value: int) -> Address:
         return self.rows.address(self, ("place",), value)
 
+    def fork(self, branch: str) -> None:
+        super().fork(branch)
+        self.rows.fork()
+
 
 def emit_rows(module: Module, name: str, rows: Callable, single: Callable, arguments: tuple[str, str]) -> None:
     """Add the functions of shapes and single chunks, and the function ``@{name}_steps`` that runs them.
@@ -124,15 +132,16 @@ def emit_rows(module: Module, name: str, rows: Callable, single: Callable, argum
         with code.walk(start, stop, 4 * block.rows.width) as row:
             block.number(0)
             block.rows.begin(block, row.text)
-            block.emit(module.plan.chunks[shape.chunks[0]])
+            block.emit_guarded(shape.chunks[0])
             code.lines += block.lines
+            code.block = block.label or code.block
         code.give()
         module.parts += block.rows.constant(table.text), code.text()
         cases.append((f"{name}_rows{k}", f"{call}, i64 %first, i64 %end"))
     for number in outline.single:
         block = single()
         block.number(1)
-        block.emit(module.plan.chunks[number])
+        block.emit_guarded(number)
         module.function(f"{name}{number}", definition, block.lines)
         cases.append((f"{name}{number}", call))
     module.parts.append(_steps(outline, name, definition, cases))

@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 __all__ = [
-    "SNAP", "absolute", "arctan2", "cos", "detach", "exp", "is_zero", "log", "maximum", "minimum", "sign", "sin",
-    "sincos", "sqrt", "tanh", "where", "with_slopes",
+    "SNAP", "absolute", "arctan2", "cos", "detach", "exp", "guarded", "is_zero", "log", "maximum", "minimum",
+    "repeated", "sign", "sin", "sincos", "sqrt", "tanh", "where", "with_slopes",
 ]  # fmt: skip
 
 
@@ -142,6 +142,53 @@ def where(condition, a, b):
     if isinstance(condition, (bool, np.bool_)):
         return a if condition else b
     return condition.where(a, b) if hasattr(condition, "where") else np.where(condition, a, b)
+
+
+def guarded(condition, old, compute):
+    """``compute()`` where the condition is true, else the old values: for parts of loops that few states need.
+
+    Parameters
+    ----------
+    condition : bool, array of bool or Condition
+    old : sequence of scalars
+    compute : callable
+        Gives as many scalars, which must be finite also where the condition does not hold.
+
+    Returns
+    -------
+    list of scalars
+        The same as of `where`, one by one. Machine code of large programs skips the computation where the condition
+        holds for no state of a tile (`trace.graph`); its results do not depend on the other states.
+    """
+    if isinstance(condition, (bool, np.bool_)):
+        return list(compute()) if condition else list(old)
+    if hasattr(condition, "graph"):
+        return condition.graph.guarded(condition, old, compute)
+    return [where(condition, a, b) for a, b in zip(compute(), old, strict=True)]
+
+
+def repeated(parts, values):
+    """The parts in their order; a trace notes where each begins.
+
+    Parameters
+    ----------
+    parts : sequence
+        Of a loop that does the same operations for each of them, with values from other places.
+    values : sequence of scalars
+        Some that the loop changes: where one is traced, large programs become loops of machine code.
+
+    Yields
+    ------
+    object
+        The parts.
+    """
+    graph = next((x.graph for x in values if hasattr(x, "graph")), None)
+    for part in parts:
+        if graph is not None:
+            graph.visits.append(len(graph))
+        yield part
+    if graph is not None:
+        graph.visits.append(len(graph))
 
 
 def minimum(x, y):

@@ -26,6 +26,8 @@ class Assembled:
         Value numbers in the code and in the prologue.
     cuts : sequence of int
         Where the code of a large trace was cut, see `Program`.
+    guards : sequence of tuple
+        As those of a `Program`.
     """
 
     code: Sequence[Node]
@@ -33,6 +35,7 @@ class Assembled:
     roots: Sequence[int]
     params: Sequence[int]
     cuts: Sequence[int] = ()
+    guards: Sequence[tuple] = ()
 
 
 def assemble_whole(graph: Graph, roots: Sequence[int]) -> Assembled:

@@ -18,14 +18,35 @@ only. They never fold an operation whose constant result would not be finite.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
+from typing import NamedTuple
 
 from kinetree.errors import CompilationError
 from kinetree.trace.expr import Condition, Expr
 
 Node = tuple
 """``(op, *args)``; the booleans ``("true",)`` and ``("false",)`` exist only here, lowering never emits them."""
+
+
+class Guard(NamedTuple):
+    """A stretch of a trace that changes values only where a number is not 0.
+
+    Attributes
+    ----------
+    start, stop : int
+        Its nodes.
+    value : int
+        The node of the number, 1 or 0; it stands before the stretch.
+    results, old : tuple of int
+        Nodes of the results, and of the values that they are where the number is 0.
+    """
+
+    start: int
+    stop: int
+    value: int
+    results: tuple[int, ...]
+    old: tuple[int, ...]
 
 
 class Graph:
@@ -39,6 +60,10 @@ class Graph:
         Node k is ``(op, *args)``.
     value : list of float or None
         The number that node k is, if it is a constant.
+    visits : list of int
+        Lengths of the graph where parts of loops begin, see `repeated` of `spatial.scalar`.
+    guards : list of Guard
+        Stretches that machine code may skip, see `guarded` of `spatial.scalar`.
 
     Examples
     --------
@@ -48,7 +73,7 @@ class Graph:
     0.0
     """
 
-    __slots__ = ("nodes", "value", "index")
+    __slots__ = ("nodes", "value", "index", "visits", "guards", "_guarding")
 
     ZERO, ONE, TRUE, FALSE = 0, 1, 2, 3
 
@@ -60,9 +85,40 @@ class Graph:
         for node in (("const", 0.0), ("const", 1.0), ("true",), ("false",)):
             self.node(node)
         self.value[:2] = 0.0, 1.0
+        self.visits: list[int] = []
+        self.guards: list[Guard] = []
+        self._guarding = False
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def guarded(self, condition: Condition, old: Sequence, compute: Callable[[], Sequence]) -> list[Expr]:
+        """``compute()`` where the condition holds, else the old values; machine code may skip the computation.
+
+        Notes
+        -----
+        Nodes that are made by `compute` are found by nobody else afterwards: values within have no users outside but
+        through the results. A guard within a guard is a plain selection.
+        """
+        zero = Expr(self, self.ZERO)
+        old = [zero._operand(x, "guarded") for x in old]
+        if self._guarding or condition.constant is not None:
+            new = [zero._operand(x, "guarded") for x in compute()]
+            return [Expr(self, self.where(condition.id, a, b)) for a, b in zip(new, old, strict=True)]
+        value = self.where(condition.id, self.ONE, self.ZERO)
+        start, known = len(self.nodes), len(self.index)
+        self._guarding = True
+        try:
+            new = [zero._operand(x, "guarded") for x in compute()]
+        finally:
+            self._guarding = False
+        holds = self.lt(self.const(0.5), value)
+        # Without the rules of `where`, which could give a result by parts that others use.
+        results = [b if a == b else self.node(("where", holds, a, b)) for a, b in zip(new, old, strict=True)]
+        self.guards.append(Guard(start, len(self.nodes), value, tuple(results), tuple(old)))
+        made = [self.index.popitem() for _ in range(len(self.index) - known)]
+        self.index.update(entry for entry in reversed(made) if entry[0][0] in ("const", "input", "param"))
+        return [Expr(self, k) for k in results]
 
     # Leaves ---------------------------------------------------------------------------------------------------------
 

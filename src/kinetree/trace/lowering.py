@@ -80,11 +80,11 @@ def lower(
             roots.append(condition.id)
 
     found = None
-    if marks is not None:
+    if marks is not None or graph.visits or graph.guards:
         from kinetree.trace.outline_trace import lower_pieces
 
-        found = lower_pieces(graph, roots, marks)
-        if found is None:
+        found = lower_pieces(graph, roots, marks, numbers)
+        if found is None and marks is not None:
             graph, roots = marks.bake(graph, roots)
     found = found or assemble_whole(graph, roots)
     program = Program(
@@ -95,6 +95,7 @@ def lower(
         checks=tuple(zip(labels, found.roots[end:], strict=True)),
         prologue=_prologue(found, numbers) if found.params else None,
         cuts=tuple(found.cuts),
+        guards=tuple(found.guards),
     )
     return with_params_in_rows(program)
 

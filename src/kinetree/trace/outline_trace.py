@@ -12,7 +12,8 @@ chains of revolute joints these are less than 1 % of the operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kinetree.errors import CompilationError
@@ -21,7 +22,7 @@ from kinetree.model import ScalarModel
 from kinetree.spatial import PlanarRotation
 from kinetree.spatial.rotation import AxialRotation, GeneralRotation, Rotation
 from kinetree.trace.assembly import Assembled, assemble, split, stretches
-from kinetree.trace.graph import BOOLEAN, Graph
+from kinetree.trace.graph import BOOLEAN, Graph, Guard
 from kinetree.trace.progress import stage
 from kinetree.trace.simplify import LEAVES, Survey, live, purity, simplify
 
@@ -39,6 +40,9 @@ STEPS = 16
 
 LARGEST = 12_000_000
 """Nodes of a trace, which takes a minute per six million and 400 bytes for each; beyond, compiling is refused."""
+
+GUARDED = 2000
+"""The same of a trace with guards."""
 
 REPEATED = 1.5
 """How much smaller the different pieces together must be than the trace, or it is lowered as a whole."""
@@ -231,6 +235,8 @@ class Piece:
 
     Parameters
     ----------
+    nodes : sequence of int
+        Its operations.
     shape : int
         Number of its shape.
     outside : list of int
@@ -239,6 +245,7 @@ class Piece:
         The nodes that others take, in the order in which the shape names them.
     """
 
+    nodes: Sequence[int]
     shape: int
     outside: list[int]
     exported: list[int]
@@ -311,7 +318,9 @@ def _template(shape: tuple) -> tuple[Stretch, Stretch]:
     return Stretch.of(code, roots), Stretch.of(fixed, frontier)
 
 
-def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Assembled | None:
+def lower_pieces(
+    graph: Graph, roots: Sequence[int], marks: Marks | None, numbers: int | None = None
+) -> Assembled | None:
     """Lower a large trace in pieces.
 
     Parameters
@@ -319,24 +328,64 @@ def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Assembled 
     graph : Graph
     roots : sequence of int
         Nodes of the results and checks.
-    marks : Marks
+    marks : Marks, optional
+        Of a `MarkedModel`; without it the loops of the graph alone make pieces, and all else is one piece.
+    numbers : int, optional
+        How many numbers the model has, where there are no marks.
 
     Returns
     -------
     Assembled or None
         None if the trace is small or its pieces are too different: then it is to be lowered as a whole.
     """
-    if len(graph) < LARGE:
+    least = GUARDED if graph.guards else LARGE
+    if len(graph) < least:
         return None
     order = live(graph, roots)
-    if len(order) < LARGE:
+    if len(order) < least:
         return None
     pure = purity(graph, order)
     operations = [k for k in order if graph.nodes[k][0] not in LEAVES]
-    pieces, shapes = _describe(graph, stretches(operations, marks.places, PIECE), pure, roots)
-    if sum(len(operations) for operations, _, _ in shapes) * REPEATED > len(order):
+    longest = PIECE if marks is not None else len(operations)
+    if marks is None:
+        marks = Marks([], len(graph.nodes) if numbers is None else numbers, [])
+    places = [*marks.places, *graph.visits, *(place for guard in graph.guards for place in guard[:2])]
+    pieces, shapes = _describe(graph, stretches(operations, places, longest), pure, roots)
+    guards = _guards(graph, pieces, roots)
+    if not guards and sum(len(operations) for operations, _, _ in shapes) * REPEATED > len(order):
         return None
-    return _Copies(graph, pure, marks).all(pieces, shapes, roots)
+    return _Copies(graph, pure, marks).all(pieces, shapes, roots, guards)
+
+
+def _guards(graph: Graph, pieces: Sequence[Piece], roots: Sequence[int]) -> dict[int, Guard]:
+    """The guard of each piece that has one.
+
+    A guard holds if no value of its pieces but the results is taken by others, and if none of them computes a sine or
+    cosine, which machine code computes together with its twin.
+    """
+    starts = [guard.start for guard in graph.guards]
+    by_piece = {}
+    for k, piece in enumerate(pieces):
+        g = bisect_right(starts, piece.nodes[0]) - 1
+        if g >= 0 and piece.nodes[0] < graph.guards[g].stop:
+            by_piece[k] = g
+    leaking = set()
+    exported = dict.fromkeys(roots)
+    for k, piece in enumerate(pieces):
+        exported.update((node, None) for node in piece.outside if by_piece.get(k) != _owner(graph, starts, node))
+        if k in by_piece and any(graph.nodes[node][0] in ("sin", "cos") for node in piece.nodes):
+            leaking.add(by_piece[k])
+    for node in exported:
+        g = _owner(graph, starts, node)
+        if g is not None and node not in graph.guards[g].results and graph.nodes[node][0] not in LEAVES:
+            leaking.add(g)
+    return {k: graph.guards[g] for k, g in by_piece.items() if g not in leaking}
+
+
+def _owner(graph: Graph, starts: Sequence[int], node: int) -> int | None:
+    """The number of the guard in whose stretch a node stands."""
+    g = bisect_right(starts, node) - 1
+    return g if g >= 0 and node < graph.guards[g].stop else None
 
 
 def _describe(
@@ -386,7 +435,7 @@ def _describe(
     for piece, operations, kinds, own, outside in described:
         mine = [k for k in piece if k in exported]
         shape = operations, kinds, tuple([own[k] for k in mine])
-        result.append(Piece(shapes.setdefault(shape, len(shapes)), outside, mine))
+        result.append(Piece(piece, shapes.setdefault(shape, len(shapes)), outside, mine))
     return result, list(shapes)
 
 
@@ -400,6 +449,7 @@ class _Copies:
         self.code: list[tuple] = []
         self.prologue: list[tuple] = []
         self.cuts: list[int] = []
+        self.guards: list[tuple] = []
         self.params: list[int] = []
         self._param: dict[int, int] = {}  # value of the prologue -> number of the param
         self._leaves: dict[tuple, int] = {}
@@ -408,7 +458,9 @@ class _Copies:
         self._value: dict[int, int | tuple] = {}
         self._pure_value: dict[int, int] = {}
 
-    def all(self, pieces: list[Piece], shapes: list[tuple], roots: Sequence[int]) -> Assembled:
+    def all(
+        self, pieces: list[Piece], shapes: list[tuple], roots: Sequence[int], guards: Mapping[int, Guard]
+    ) -> Assembled:
         """Copy all pieces, each from the template of its shape."""
         templates = []
         for k, shape in enumerate(shapes):
@@ -418,13 +470,26 @@ class _Copies:
         for k, piece in enumerate(pieces):
             if k % 256 == 0:
                 stage(f"joining the code, piece {k + 1} of {len(pieces)}")
-            if self.code and (not self.cuts or self.cuts[-1] < len(self.code)):
-                self.cuts.append(len(self.code))
+            start = len(self.code)
+            if start and (not self.cuts or self.cuts[-1] < start):
+                self.cuts.append(start)
             self._copy(templates[piece.shape], piece)
+            if k in guards and len(self.code) > start:
+                self._guard(guards[k], piece, start)
         if self.cuts and self.cuts[-1] == len(self.code):
             self.cuts.pop()
         places = [self._state(k) for k in roots]
-        return Assembled(self.code, self.prologue, places, self.params, self.cuts)
+        return Assembled(self.code, self.prologue, places, self.params, self.cuts, self.guards)
+
+    def _guard(self, guard: Guard, piece: Piece, start: int) -> None:
+        """Note that the code from a place on may be skipped."""
+        value, pairs = self._state(guard.value), {}
+        exported = set(piece.exported)
+        for result, old in zip(guard.results, guard.old, strict=True):
+            place = self._value.get(result) if result in exported else None
+            if isinstance(place, int) and start <= place and self.code[place][0] not in LEAVES:
+                pairs[place] = self._state(old)
+        self.guards.append((start, len(self.code), value, tuple(pairs.items())))
 
     def _copy(self, template: tuple[Stretch, Stretch], piece: Piece) -> None:
         state, pure = template

@@ -28,7 +28,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -37,7 +37,7 @@ import numpy as np
 from kinetree.errors import CompilationError, ShapeError
 from kinetree.trace.operations import Operations
 
-FORMAT = 4
+FORMAT = 5
 """Version of the serialized form; raise it when that or the meaning of any operation changes."""
 
 # Operation -> (types of the arguments, type of the value): f float, b boolean.
@@ -90,6 +90,9 @@ class Program:
     cuts : tuple of int
         Positions in the code, ascending, at which stretches of it begin that may repeat others: back ends that share
         code between them do so for stretches from cut to cut. They mean nothing for the values.
+    guards : tuple of (int, int, int, tuple)
+        Stretches of the code from cut to cut, as (start, stop, value, pairs): where that value is 0, the first value of
+        each pair is the second one, and no other value of the stretch is used outside, so that back ends may skip it.
 
     Raises
     ------
@@ -104,6 +107,7 @@ class Program:
     checks: tuple[tuple[str, int], ...] = ()
     prologue: Program | None = None
     cuts: tuple[int, ...] = ()
+    guards: tuple[tuple[int, int, int, tuple[tuple[int, int], ...]], ...] = ()
     size: int = field(default=0, init=False, repr=False, compare=False)  # number of values
     _late: bytes = field(default=b"", init=False, repr=False, compare=False)  # the parts that are not read yet
     _digest: str = field(default="", init=False, repr=False, compare=False)
@@ -289,7 +293,7 @@ class Program:
         return self._digest
 
 
-_LATE = ("code", "results", "checks", "cuts")
+_LATE = ("code", "results", "checks", "cuts", "guards")
 
 
 def _unreadable(error: Exception) -> CompilationError:
@@ -357,11 +361,28 @@ def _validate(program: Program) -> None:
     bounds = (0, *program.cuts, len(types)) if program.cuts else ()  # a program without operations has no code to cut
     if any(not low < high for low, high in itertools.pairwise(bounds)):
         reject("the cuts do not ascend within the code")
+    _validate_guards(program, types, reject)
     prologue = program.prologue
     if prologue is not None and (
         len(prologue.inputs) != 1 or len(prologue.outputs) != 1 or prologue.prologue is not None or prologue.checks
     ):
         reject("the prologue has one input, one output, no checks and no prologue of its own")
+
+
+def _validate_guards(program: Program, types: list[str], reject: Callable[[str], None]) -> None:
+    """Guards are of stretches from cut to cut, by floats that are there before."""
+    end, bounds = 0, {0, *program.cuts, len(types)}
+
+    def is_before(value: int, start: int) -> bool:
+        there = 0 <= value < start or (0 <= value < len(types) and program.code[value][0] in LEAVES)
+        return there and types[value] == "f"
+
+    for start, stop, value, pairs in program.guards:
+        if not (start in bounds and stop in bounds and end <= start < stop and is_before(value, start)):
+            reject(f"the guard of values {start} to {stop} by value {value} is not one of stretches between cuts")
+        if any(not (start <= a < stop and types[a] == "f" and is_before(b, start)) for a, b in pairs):
+            reject(f"the guard of values {start} to {stop} has pairs that are not a value of it and one before it")
+        end = stop
 
 
 def _pack(program: Program, part: int) -> list:
@@ -372,16 +393,16 @@ def _pack(program: Program, part: int) -> list:
     operations = " ".join([operation[0] for operation in program.code])
     arguments = [x for operation in program.code if operation[0] != "const" for x in operation[1:]]
     constants = [operation[1].hex() for operation in program.code if operation[0] == "const"]
-    return [(operations, arguments, constants), program.results, program.checks, program.cuts]
+    return [(operations, arguments, constants), program.results, program.checks, program.cuts, program.guards]
 
 
 def _unpack_early(inputs: list, outputs: list) -> tuple[tuple, tuple]:
     return tuple([tuple((name, tuple(shape)) for name, shape in part) for part in (inputs, outputs)])
 
 
-def _unpack_late(packed: list) -> tuple[tuple, tuple, tuple, tuple]:
+def _unpack_late(packed: list) -> tuple[tuple, tuple, tuple, tuple, tuple]:
     """The parts named in `_LATE`."""
-    (operations, arguments, constants), results, checks, cuts = packed
+    (operations, arguments, constants), results, checks, cuts, guards = packed
     code, place, found = [], 0, 0
     for op in operations.split():
         end = place + ARGUMENTS[op]
@@ -393,14 +414,16 @@ def _unpack_late(packed: list) -> tuple[tuple, tuple, tuple, tuple]:
         place = end
     if (place, found) != (len(arguments), len(constants)):
         raise ValueError("operations and arguments differ in number")
-    return tuple(code), tuple(map(tuple, results)), tuple((label, value) for label, value in checks), tuple(cuts)
+    guards = tuple((start, stop, value, tuple(map(tuple, pairs))) for start, stop, value, pairs in guards)
+    checks = tuple((label, value) for label, value in checks)
+    return tuple(code), tuple(map(tuple, results)), checks, tuple(cuts), guards
 
 
 def _unpack_prologue(early: list, late: list, trusted: bool) -> Program:
-    early, (code, results, checks, cuts) = _unpack_early(*early), _unpack_late(late)
+    early, (code, results, checks, *rest) = _unpack_early(*early), _unpack_late(late)
     if not trusted:
-        return Program(*early, code, results, checks, None, cuts)
-    parts = dict(zip(("inputs", "outputs", *_LATE), (*early, code, results, checks, cuts), strict=True))
+        return Program(*early, code, results, checks, None, *rest)
+    parts = dict(zip(("inputs", "outputs", *_LATE), (*early, code, results, checks, *rest), strict=True))
     return _unexamined(**parts, prologue=None, size=len(code), _late=b"", _digest="")
 
 
