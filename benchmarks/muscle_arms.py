@@ -1,4 +1,4 @@
-"""Arms for `benchmarks.muscles`: one of 20 joints and 50 muscles as MJCF, the same with Hill muscles, and arm26."""
+"""Models for `benchmarks.muscles`: an arm of 20 joints and 50 muscles, arm26, and mechanisms of OpenSim's files."""
 
 from __future__ import annotations
 
@@ -65,11 +65,28 @@ def with_hill_muscles(kt, model, tendon: str, curves: str):
     return model.replace(equipment=replace(model.equipment, actuators=())).with_forces(*muscles)
 
 
-def opensim_data(kt, model, curves: str, tendon: str, wrapped: bool) -> dict:
-    """The arm26 for `benchmarks.rivals.opensim_muscles`; with OpenSim's own shapes, or straight."""
-    bodies = [
+def of_opensim(kt, found: dict, curves: str, tendon: str):
+    """A mechanism that `benchmarks.rivals.opensim_model` read from a file of OpenSim."""
+    b, kinds = kt.ModelBuilder("gait", gravity=found["gravity"]), {"revolute": kt.joints.Revolute,
+                                                                   "prismatic": kt.joints.Prismatic}  # fmt: skip
+    for body in found["bodies"]:
+        joint = kt.joints.Fixed() if body["kind"] == "fixed" else kinds[body["kind"]](tuple(body["axis"]))
+        c, s = np.cos(body["angle"]), np.sin(body["angle"])
+        at = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), body["origin"]
+        numbers = {what: body[what] for what in ("mass", "com", "inertia")} if body["mass"] else {}
+        b.add_body(body["name"], body["parent"], joint, body["joint"], at, **numbers)
+    for muscle in found["muscles"]:
+        path = tuple(kt.tendons.ViaPoint(frame, tuple(at)) for frame, at in muscle["points"])
+        numbers = {what: value for what, value in muscle.items() if what not in ("name", "points")}
+        b.add_force(kt.forces.Muscle(muscle["name"], path, **numbers, curves=curves, tendon=tendon))
+    return b.build()
+
+
+def opensim_data(kt, model, curves: str, tendon: str, wrapped: bool, found: dict | None = None) -> dict:
+    """The arm26, or a mechanism of a file, for `benchmarks.rivals.opensim_muscles`; with its shapes, or straight."""
+    bodies = found["bodies"] if found else [
         {"name": name, "parent": parent, "origin": origin, "axis": (np.array(axis) / np.linalg.norm(axis)).tolist(),
-         "mass": mass, "com": com, "inertia": inertia, "joint": joint}
+         "mass": mass, "com": com, "inertia": inertia, "joint": joint, "kind": "revolute", "angle": 0.0}
         for (name, (parent, origin, axis, mass, com, inertia)), joint
         in zip(musculoskeletal.BODIES.items(), ("shoulder", "elbow"), strict=True)
     ]  # fmt: skip
@@ -80,7 +97,8 @@ def opensim_data(kt, model, curves: str, tendon: str, wrapped: bool) -> dict:
         points = [("world", (x, y + 0.8, z)) if frame == "base" else (frame, (x, y, z)) for frame, (x, y, z) in points]
         shapes = OPENSIM_WRAPS[muscle.name] if wrapped else []
         muscles.append({"name": muscle.name, "points": points, "shapes": shapes, **numbers})
-    return {"gravity": (0.0, -9.8066, 0.0), "bodies": bodies, "muscles": muscles, "curves": curves, "tendon": tendon,
+    gravity = found["gravity"] if found else (0.0, -9.8066, 0.0)
+    return {"gravity": gravity, "bodies": bodies, "muscles": muscles, "curves": curves, "tendon": tendon,
             "shapes": OPENSIM_SHAPES if wrapped else []}  # fmt: skip
 
 

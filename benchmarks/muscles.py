@@ -1,15 +1,18 @@
 """Muscles: the arm with two joints and six muscles against OpenSim, one with 20 joints and 50 muscles against MuJoCo.
 
 ``python -m benchmarks.muscles --opensim PYTHON`` names a Python that has OpenSim (``pip install opensim`` in an
-environment of its own); without it that part is left out. Results are compared before anything is timed: with OpenSim
-the arm without wraps, since its wraps are not exact. It writes ``benchmarks/results/muscles.json`` and the table of
-``docs/muscles.md``. OpenSim is timed in its own process, just before and after; all else interleaved in one process.
+environment of its own); without it that part is left out. ``--models FOLDER`` has OpenSim's own files (``arm26.osim``
+and ``gait14dof22musc_20170320.osim`` of the sources of osim-rl, ``pip download --no-deps osim-rl``): a gait model with
+14 freedoms and 22 muscles, and the time of both files as they are. Results are compared before anything is timed: with
+OpenSim the arm without wraps, since its wraps are not exact. It writes ``benchmarks/results/muscles.json`` and the
+table of ``docs/muscles.md``. OpenSim is timed in its own process, just before and after; all else interleaved in one.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -24,7 +27,7 @@ from benchmarks.table import ROOT, put
 from benchmarks.verify import WrongAnswer
 
 STATES, FEW, BATCH, STEPS, SEED = 200, 40, 4096, 50, 3
-SCRIPT = pathlib.Path(__file__).parent / "rivals" / "opensim_muscles.py"
+RIVALS = pathlib.Path(__file__).parent / "rivals"
 QUANTITIES = ["forward_dynamics", "force_state_rates"]
 
 
@@ -37,10 +40,14 @@ def straight(kt, model):
     return model.replace(forces=forces)
 
 
+ARM, GAIT = "arm26", "gait14dof22musc_20170320"
+
+
 def states(kt, model, many: int) -> dict[str, np.ndarray]:
     """Random positions, velocities, activations, excitations; fibers near equilibrium."""
     rng = np.random.default_rng(SEED)
-    low, high = ([-0.5, 0.2], [0.6, 2.0]) if model.nv == 2 else (-0.3, 0.3)
+    bound = 0.1 if model.nv == 14 else 0.3  # beyond, OpenSim sets forces of short fibers to zero
+    low, high = ([-0.5, 0.2], [0.6, 2.0]) if model.nv == 2 else (-bound, bound)
     found = {"q": rng.uniform(low, high, (many, model.nq)), "v": rng.normal(size=(many, model.nv)),
              "tau": np.zeros((many, model.nv)), "u": rng.uniform(0.02, 1.0, (many, model.nu))}  # fmt: skip
     x = rng.uniform(0.05, 1.0, (many, model.nx))
@@ -76,9 +83,19 @@ def contenders(kt, model, name: str) -> tuple[dict, dict]:
 # OpenSim --------------------------------------------------------------------------------------------------------------
 
 
-def opensim(kt, python: str, model, curves: str, tendon: str, wrapped: bool, at) -> dict:
+def run_opensim(python: str, script: str, path) -> dict:
+    """The result of one of the scripts that run in OpenSim's Python."""
+    command = [python, str(RIVALS / script), str(pathlib.Path(path).resolve())]
+    with tempfile.TemporaryDirectory() as folder:  # OpenSim writes a log there
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if done.returncode:
+        raise RuntimeError(f"OpenSim's side failed:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout[done.stdout.index('{"') :])
+
+
+def opensim(kt, python: str, model, curves: str, tendon: str, wrapped: bool, at, found=None) -> dict:
     """Its results and time at some states."""
-    data = muscle_arms.opensim_data(kt, model, curves, tendon, wrapped)
+    data = muscle_arms.opensim_data(kt, model, curves, tendon, wrapped, found)
     of_one = model.nx // model.n_muscles
     fiber = at["x"][:, 1::2] if of_one == 2 else np.zeros((len(at["q"]), model.n_muscles))
     if of_one == 2 and curves == "degroote_fregly":  # its state is the tendon's force
@@ -96,48 +113,60 @@ def opensim(kt, python: str, model, curves: str, tendon: str, wrapped: bool, at)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "arm.json"
         path.write_text(json.dumps(data))
-        done = subprocess.run([python, str(SCRIPT), str(path)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"OpenSim's side failed:\n{done.stderr[-2000:]}")
-    return json.loads(done.stdout[done.stdout.index('{"states"') :])
+        return run_opensim(python, "opensim_muscles.py", path)
 
 
-def against_opensim(kt, python: str) -> list[dict]:
-    """Differences and times for each kind of curves and tendons."""
+def difference(kt, python: str, model, curves: str, tendon: str, found: dict | None) -> dict:
+    """The largest differences to OpenSim at random states, paths straight."""
+    damping = 0.1 if curves == "millard" or tendon == "rigid" else 1e-9  # OpenSim's has none there
+    smooth = curves == "degroote_fregly"
+    forces = [dataclasses.replace(m, fiber_damping=damping, smooth_activation=smooth) for m in model.muscles]
+    plain = straight(kt, model.replace(forces=forces))
+    at = states(kt, plain, FEW)
+    theirs = opensim(kt, python, plain, curves, tendon, False, at, found)
+    ours = compiled(kt, plain)(at)
+    of_one = plain.nx // plain.n_muscles
+    pairs = {
+        "acceleration": ours.forward_dynamics,
+        "tension": kt.muscles.tensions(plain, at["q"], at["v"], x=at["x"]),
+        "length": kt.muscles.lengths(plain, at["q"]),
+        "activation_rate": ours.force_state_rates[:, ::of_one],
+    }
+    if of_one == 2:
+        pairs |= {"fiber_rate": ours.force_state_rates[:, 1::2]}
+    off = {}
+    for what, x in pairs.items():
+        other = np.array([case[what] for case in theirs["states"]])
+        off[what] = float(np.abs(x - other).max() / np.abs(other).max())
+    if max(off.values()) > (1e-8 if damping > 1e-3 else 1e-4):
+        raise WrongAnswer(f"{model.name}, {curves}, {tendon}: differs from OpenSim by {off}")
+    return off
+
+
+def against_opensim(kt, python: str, folder: str | None) -> list[dict]:
+    """Differences and times for each mechanism, and each kind of curves and tendons."""
     rows = []
-    for curves in ("millard", "degroote_fregly"):
-        for tendon in ("rigid", "compliant"):
-            arm = kt.models.arm26(tendon, curves)
-            damping = 0.1 if curves == "millard" or tendon == "rigid" else 1e-7  # OpenSim's has none there
-            smooth = curves == "degroote_fregly"
-            forces = [dataclasses.replace(m, fiber_damping=damping, smooth_activation=smooth) for m in arm.muscles]
-            plain = straight(kt, arm.replace(forces=forces))
-            at = states(kt, plain, FEW)
-            theirs = opensim(kt, python, plain, curves, tendon, False, at)
-            found = compiled(kt, plain)(at)
-            of_one = plain.nx // 6
-            pairs = {
-                "acceleration": found.forward_dynamics,
-                "tension": kt.muscles.tensions(plain, at["q"], at["v"], x=at["x"]),
-                "length": kt.muscles.lengths(plain, at["q"]),
-                "activation_rate": found.force_state_rates[:, ::of_one],
-            }
-            if of_one == 2:
-                pairs |= {"fiber_rate": found.force_state_rates[:, 1::2]}
-            off = {}
-            for what, ours in pairs.items():
-                other = np.array([case[what] for case in theirs["states"]])
-                off[what] = float(np.abs(ours - other).max() / np.abs(other).max())
-            if max(off.values()) > (1e-8 if damping > 1e-3 else 1e-4):
-                raise WrongAnswer(f"{curves}, {tendon}: differs from OpenSim by {off}")
-            runs, units = contenders(kt, arm, "ours")
-            before = opensim(kt, python, arm, curves, tendon, True, states(kt, arm, STATES))["us"]
-            times = {name: timing.summary(x)["median"] for name, x in timing.interleaved(runs, units).items()}
-            after = opensim(kt, python, arm, curves, tendon, True, states(kt, arm, STATES))["us"]
-            rows.append({"curves": curves, "tendon": tendon, "differences": off, "opensim_us": [before, after],
-                         "version": theirs["version"], "call_us": 1e6 * times["ours call"],
-                         "batch_ns": 1e9 * times["ours batch"]})  # fmt: skip
-            print(rows[-1], flush=True)
+    for name in (ARM, GAIT) if folder else (ARM,):
+        file = pathlib.Path(folder or "", f"{name}.osim")
+        found = run_opensim(python, "opensim_model.py", file) if name == GAIT else None
+        for curves in ("millard", "degroote_fregly"):
+            for tendon in ("rigid", "compliant"):
+                made = kt.models.arm26 if found is None else functools.partial(muscle_arms.of_opensim, kt, found)
+                model = made(tendon=tendon, curves=curves)
+                off = difference(kt, python, model, curves, tendon, found)
+                runs, units = contenders(kt, model, "ours")
+                wrapped = found is None
+
+                def theirs(model=model, curves=curves, tendon=tendon, wrapped=wrapped, found=found) -> float:
+                    return opensim(kt, python, model, curves, tendon, wrapped, states(kt, model, STATES), found)["us"]
+
+                before, own = theirs(), [run_opensim(python, "opensim_model.py", file)["us"]] if folder else []
+                times = {key: timing.summary(x)["median"] for key, x in timing.interleaved(runs, units).items()}
+                after, own = theirs(), [*own, *([run_opensim(python, "opensim_model.py", file)["us"]] if own else [])]
+                rows.append({"model": name, "curves": curves, "tendon": tendon, "differences": off,
+                             "opensim_us": [before, after], "files_us": own, "call_us": 1e6 * times["ours call"],
+                             "batch_ns": 1e9 * times["ours batch"]})  # fmt: skip
+                print(rows[-1], flush=True)
     return rows
 
 
@@ -214,13 +243,15 @@ def table(result: dict) -> str:
     """The tables of the page."""
     lines = []
     if result["opensim"]:
-        lines += ["| arm26 | largest difference | OpenSim, us | one call, us | ratio | batch, ns | ratio |",
-                  "| --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+        lines += ["| model, curves, tendon | largest difference | OpenSim, us | its own file, us | one call, us | "
+                  "ratio | batch, ns | ratio |",
+                  "| --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
         for row in result["opensim"]:
-            us, worst = float(np.mean(row["opensim_us"])), max(row["differences"].values())
-            lines.append(f"| {row['curves']}, {row['tendon']} | {worst:.0e} | {us:.0f} | {row['call_us']:.2f} | "
-                         f"**{us / row['call_us']:.0f}x** | {row['batch_ns']:.0f} | "
-                         f"**{1e3 * us / row['batch_ns']:.0f}x** |")  # fmt: skip
+            built, worst = float(np.mean(row["opensim_us"])), max(row["differences"].values())
+            own = float(np.mean([us[row["tendon"]] for us in row["files_us"]])) if row["files_us"] else built
+            lines.append(f"| {row['model'].split('_')[0]}, {row['curves']}, {row['tendon']} | {worst:.0e} | "
+                         f"{built:.0f} | {own:.0f} | {row['call_us']:.2f} | **{own / row['call_us']:.0f}x** | "
+                         f"{row['batch_ns']:.0f} | **{1e3 * own / row['batch_ns']:.0f}x** |")  # fmt: skip
         lines.append("")
     lines += ["| 20 joints, 50 muscles | one call, us | `mj_forward`, us | ratio | batch, ns | ratio | rollout step, ns | `mujoco.rollout`, us | ratio |",  # noqa: E501
               "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
@@ -239,6 +270,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.muscles", description=__doc__)
     parser.add_argument("--docs", action="store_true", help="rewrite the page from the stored result")
     parser.add_argument("--opensim", metavar="PYTHON", help="an interpreter with OpenSim")
+    parser.add_argument("--models", metavar="FOLDER", help="OpenSim's own files")
     chosen = parser.parse_args()
     if not chosen.docs:
         os.environ["KINETREE_NUM_THREADS"] = "1"
@@ -246,7 +278,7 @@ def main() -> None:
 
         result = {"machine": machine(), "versions": versions(("kinetree", "numpy", "llvmlite", "mujoco"))}
         result["mujoco"] = against_mujoco(kt)
-        result["opensim"] = against_opensim(kt, chosen.opensim) if chosen.opensim else []
+        result["opensim"] = against_opensim(kt, chosen.opensim, chosen.models) if chosen.opensim else []
         store.write("muscles", result)
     text = table(store.read("muscles"))
     put(ROOT / "docs" / "muscles.md", "muscles", text)

@@ -30,22 +30,52 @@ def turn_to(axis):
     return osim.Vec3(a, b, 0.0)
 
 
+def custom_joint(bodies, parent, made):
+    """One joint for a chain of massless bodies: translations, then rotations, along coordinate axes."""
+    transform, names = osim.SpatialTransform(), []
+    free = {name: [axis for axis in ((0, 0, 1), (1, 0, 0), (0, 1, 0))] for name in ("revolute", "prismatic")}
+    count = {"revolute": 0, "prismatic": 3}
+    for body in bodies:
+        axis = transform.updTransformAxis(count[body["kind"]])
+        axis.append_coordinates(body["joint"])
+        axis.setAxis(vector(body["axis"]))
+        axis.set_function(osim.LinearFunction(1.0, 0.0))
+        free[body["kind"]].remove(tuple(map(abs, map(round, body["axis"]))))
+        count[body["kind"]] += 1
+        names.append(body["joint"])
+    for kind, end in (("revolute", 3), ("prismatic", 6)):
+        for k, direction in zip(range(count[kind], end), free[kind], strict=True):
+            transform.updTransformAxis(k).setAxis(vector(direction))
+            transform.updTransformAxis(k).set_function(osim.Constant(0.0))
+    place, zero = vector(bodies[0]["origin"]), osim.Vec3(0.0)
+    return osim.CustomJoint("-".join(names), parent, place, zero, made, zero, zero, transform)
+
+
 def build(data):
     model = osim.Model()
     model.setGravity(vector(data["gravity"]))
     frames = {"world": model.getGround()}
+    chain = []
     for body in data["bodies"]:
+        chain.append(body)
+        if body["mass"] == 0.0 and body["kind"] != "fixed":
+            continue
         made = osim.Body(
             body["name"], body["mass"], vector(body["com"]), osim.Inertia(*map(float, body["inertia"]), 0.0, 0.0, 0.0)
         )
         model.addBody(made)
-        turn = turn_to(body["axis"])
-        joint = osim.PinJoint(
-            body["joint"], frames[body["parent"]], vector(body["origin"]), turn, made, osim.Vec3(0.0), turn
-        )
-        joint.updCoordinate().setName(body["joint"])
-        model.addJoint(joint)
-        frames[body["name"]] = made
+        kind, place = body["kind"], (frames[chain[0]["parent"]], vector(body["origin"]))
+        if len(chain) > 1:
+            model.addJoint(custom_joint(chain, place[0], made))
+        elif kind == "fixed":
+            turn = osim.Vec3(0.0, 0.0, body["angle"])
+            model.addJoint(osim.WeldJoint(body["joint"], *place, turn, made, osim.Vec3(0.0), osim.Vec3(0.0)))
+        else:
+            turn = turn_to(body["axis"])
+            joint = osim.PinJoint(body["joint"], *place, turn, made, osim.Vec3(0.0), turn)
+            joint.updCoordinate().setName(body["joint"])
+            model.addJoint(joint)
+        frames[body["name"]], chain = made, []
     shapes = {}
     for shape in data["shapes"]:
         if "length" in shape:
@@ -90,7 +120,8 @@ def main():
     model = build(data)
     state = model.initSystem()
     muscles = [CLASSES[data["curves"]].safeDownCast(model.getMuscles().get(m["name"])) for m in data["muscles"]]
-    coordinates = [model.getCoordinateSet().get(body["joint"]) for body in data["bodies"]]
+    joints = [body["joint"] for body in data["bodies"] if body["kind"] != "fixed"]
+    coordinates = [model.getCoordinateSet().get(joint) for joint in joints]
     controls = model.updControls(state)
     found = []
 

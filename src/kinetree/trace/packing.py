@@ -35,6 +35,8 @@ SIGNS = {"add": (1, 1), "sub": (1, -1), "fma": (1, 1, 1), "fms": (1, 1, -1), "fn
 SUMS = {"sub": "add", "fms": "fma", "fnma": "fma"}
 STEPS = 5
 """Steps over which uses are compared: fewer take different parts for equal ones, more find fewer."""
+REST = 0.97
+"""Packs of a second width must lower the cost by this factor."""
 WEIGHTS = {"div": 2.0, "sqrt": 2.0, "sincos": 20.0, "exp": 12.0, "log": 15.0, "tanh": 20.0, "arctan2": 25.0}
 """Instructions that count more than one."""
 WORTH = 0.85
@@ -63,8 +65,8 @@ class Pack:
     flips: tuple[tuple[int, ...], ...]
 
 
-Lanes = dict[int, tuple[int, int]]
-"""For each packed value the number of its pack and its lane."""
+Lanes = dict[int, tuple[int, ...]]
+"""For each packed value the number of its pack, its lane, and how many there are."""
 
 
 def operands(operation: tuple) -> tuple[int, ...]:
@@ -152,8 +154,9 @@ def packs_of(program: Program) -> list[Pack]:
 def _best(program: Program) -> list[Pack]:
     finder = _Finder(program)
     limit = WORTH * finder.total
-    best = finder.best(limit)
-    return finder.best_alike(finder.cost(best) if best else limit) or best
+    packs = finder.best(limit)
+    packs = finder.best_alike(finder.cost(packs) if packs else limit) or packs
+    return finder.best_of_rest(packs) if packs else []
 
 
 class _Finder:
@@ -166,7 +169,7 @@ class _Finder:
     """
 
     def __init__(self, program: Program) -> None:
-        self.program, self.code, self.sources = program, program.code, {}
+        self.program, self.code, self.sources, self.packed = program, program.code, {}, {}
         needed = program.needed(True)
         self.live = [v for v, (op, *_) in enumerate(self.code) if needed[v] and op in SIGNATURES]
         self.users: list[list[int]] = [[] for _ in self.code]
@@ -191,7 +194,14 @@ class _Finder:
             self.sources = beginnings(found[width], operands, self.shape)
             self.shape, self.classes = self.shapes()
         packs = self.without_circles(self.worthwhile(self.packs(width)))
+        self.sources = {}
         return packs if self.cost(packs) < limit else []
+
+    def best_of_rest(self, packs: list[Pack]) -> list[Pack]:
+        """Some packs, and of the values that they leave those of a further width, where they save some per cent."""
+        self.packed = lanes_of(packs)
+        self.shape, self.classes = self.shapes()
+        return self.best(REST * self.cost(packs), packs) or packs
 
     def _way(self, operation: tuple, k: int) -> tuple:
         """How an operation takes its operand k: its place, and constants among the others."""
@@ -224,18 +234,18 @@ class _Finder:
         reported = {value for _, value in self.program.checks}
         classes: dict[int, list[int]] = defaultdict(list)
         for v in self.live:
-            if v not in reported and v not in self.sources:
+            if v not in reported and v not in self.sources and v not in self.packed:
                 classes[shape[v]].append(v)
         several = [values for values in classes.values() if len(values) > 1]
         return shape, sorted(several, key=lambda values: depth[values[0]])
 
-    def best(self, limit: float) -> list[Pack]:
-        """The packs of the best width, if their cost is below a limit."""
-        count, best, done = self.total, [], 1
+    def best(self, limit: float, before: Sequence[Pack] = ()) -> list[Pack]:
+        """The packs of the best width and those before, if their cost is below a limit."""
+        count, best, done = self.cost(before), [], 1
         saved = {width: self._most_saved(width) for width in WIDTHS}
         for width in sorted(WIDTHS, key=saved.__getitem__, reverse=True):
             if count - saved[width] < limit and done % width:  # no divisor of a width that was good
-                found = self.packs(width)
+                found = [*before, *self.packs(width)]
                 if self.cost(found) < min(count, 1.1 * limit):
                     found = self.without_circles(self.worthwhile(found))
                     cost = self.cost(found)
@@ -285,8 +295,8 @@ class _Finder:
         return lanes
 
     def without_circles(self, packs: list[Pack]) -> list[Pack]:
-        """Without packs that need each other: where there are sources, values of one shape may be at several depths."""
-        while self.sources:
+        """Without packs that need each other: those of one width do not if all values of a shape are of one depth."""
+        while self.sources or self.packed:
             left = in_order(self.code, self.live, lanes_of(packs))[1]
             if not left:
                 break
@@ -340,7 +350,7 @@ class _Finder:
         """How a pack takes an operand: "vector" of a pack, "spread" of a value, "leaf" in memory, "join" of values."""
         place = lanes.get(t[0])
         if place is not None and place[1] == 0:
-            if all([lanes.get(a) == (place[0], lane) for lane, a in enumerate(t)]):
+            if all([lanes.get(a) == (place[0], lane, len(t)) for lane, a in enumerate(t)]):
                 return "vector"
         if t.count(t[0]) == len(t):
             return "spread"
@@ -359,7 +369,7 @@ class _Finder:
 
 def lanes_of(packs: list[Pack]) -> Lanes:
     """Where values are packed."""
-    return {v: (k, lane) for k, pack in enumerate(packs) for lane, v in enumerate(pack.members)}
+    return {v: (k, lane, len(pack.members)) for k, pack in enumerate(packs) for lane, v in enumerate(pack.members)}
 
 
 def in_order(code: Sequence[tuple], live: Sequence[int], lanes: Lanes) -> tuple[list[int], set[int]]:
@@ -458,7 +468,7 @@ class _Writer:
         if v not in self.made:
             op, *args = self.program.code[v]
             if v in self.lanes:
-                k, lane = self.lanes[v]
+                k, lane, _ = self.lanes[v]
                 new = self._add(("part", self.made["pack", k], lane))
             else:
                 new = self._add((op, *map(self._number, args)) if op in SIGNATURES else (op, *args))
@@ -484,7 +494,7 @@ class _Writer:
         """A vector of values."""
         code, width = self.program.code, _padded(len(t))
         place = self.lanes.get(t[0])
-        if place is not None and all(self.lanes.get(a) == (place[0], lane) for lane, a in enumerate(t)):
+        if place is not None and all(self.lanes.get(a) == (place[0], lane, len(t)) for lane, a in enumerate(t)):
             return self.made["pack", place[0]]
         if t not in self.made:
             first = code[t[0]]
