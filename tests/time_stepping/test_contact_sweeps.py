@@ -120,7 +120,7 @@ def test_bounded_rows_and_contacts_share_the_sweeps():
     v = space.velocities(found)  # 7 N s less 1 of the joint and 0.5 * 4 of the ground
     assert v[x] == pytest.approx((7.0 - 1.0 - 2.0) / 4.0, rel=1e-9) and abs(v[z]) < 1e-15
     stop = BoundedRow(space.row({x: 1.0}), 0.0, RowLaw(upper=0.25), [0.0])
-    ground.impulses, drag.impulses = [0.0] * 3, [0.0]
+    ground.impulses, drag = [0.0] * 3, BoundedRow(space.row({x: 1.0}), 0.0, RowLaw(resistance=1.0), [0.0])
     found, _ = swept([stop, drag, ground], space.momentum(f), sweeps=40)
     assert space.velocities(found)[x] == pytest.approx(0.25, rel=1e-9)
     assert stop.impulses[0] == pytest.approx(-(7.0 - 1.0 - 2.0 - 1.0), rel=1e-6)

@@ -106,13 +106,36 @@ class BoundedRow:
     law : RowLaw
     impulses : sequence of 1 scalar
         First guess.
+    column : sequence of (int, float)
+        The velocity coordinates that have this rate, with their ratios; of a row over several velocities none.
     compliance : scalar
         Of soft rows, the rate that their own impulse takes away.
+
+    Attributes
+    ----------
+    held : condition
+        Whether the last visit held the rate at a known value.
     """
 
-    def __init__(self, w: Mapping, offset, law: RowLaw, impulses, compliance=0.0) -> None:
-        self.w, self.offset, self.law, self.impulses = w, offset, law, list(impulses)
-        self.compliance, self.response = compliance, product(w, w) + compliance + TINY
+    def __init__(self, w: Mapping, offset, law: RowLaw, impulses, column=(), compliance=0.0) -> None:
+        # Rates are divided by the root of the response, so that it is 1: a visit has no division.
+        response = product(w, w) + compliance + TINY
+        self._root = sqrt(response)
+        scale = 1.0 / self._root
+        self.w, self._offset = {m: w_m * scale for m, w_m in w.items()}, offset * scale
+        self._law, self._impulse = law.scaled(self._root), impulses[0] * self._root
+        self.column, self.held, self._rate = column, False, 0.0
+        self._yielding = compliance if is_zero(compliance) else compliance / response
+
+    @property
+    def rate(self):
+        """The rate at which the last visit held it."""
+        return self._rate * self._root
+
+    @property
+    def impulses(self) -> list:
+        """The impulse."""
+        return [self._impulse / self._root]
 
     @property
     def all_impulses(self) -> list:
@@ -121,16 +144,16 @@ class BoundedRow:
 
     def start(self, z) -> None:
         """Apply the first guess."""
-        added(z, self.w, self.impulses[0])
+        added(z, self.w, self._impulse)
 
     def visit(self, z):
         """Solve this row, and change z by it; the change of its rate."""
-        old = self.impulses[0]
-        rate = self.offset + product(self.w, z) + self.compliance * old
-        self.impulses[0] = self.law.projected(rate - self.response * old, self.response)[0]
-        change = self.impulses[0] - old
+        old = self._impulse
+        rate = self._offset + product(self.w, z) + self._yielding * old
+        self._impulse, self.held, self._rate = self._law.projected(rate - old, 1.0)
+        change = self._impulse - old
         added(z, self.w, change)
-        return absolute(self.response * change)
+        return absolute(self._root * change)
 
 
 class Frictionless(BoundedRow):

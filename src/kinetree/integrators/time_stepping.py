@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.bounded_rows import bounded_constraints
+from kinetree.algorithms.bounded_rows import bounded_constraints, column_laws, row_laws, wide_rows
 from kinetree.algorithms.complete import COMPLETE, semi_implicit_terms
 from kinetree.algorithms.constrained import ConstrainedSystem, given_accelerations, rest_rates, stiffened_matrix
 from kinetree.algorithms.contact_sweeps import BoundedRow, Cone, FactorSpace, Frictionless, swept
@@ -23,9 +23,10 @@ from kinetree.constraints.row_law import RowLaw, infinite
 from kinetree.forces.contract import present
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
-from kinetree.spatial.scalar import is_zero, where
+from kinetree.spatial.scalar import absolute, is_zero, where
 from kinetree.state_kinematics import Kinematics
 
+EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 RETURN = 0.2  # of a penetration, made up for in each step
 FASTEST = 1.0  # rate at which deep ones are [m/s]
 
@@ -44,9 +45,8 @@ def normal_target(pair, gap, dt, arriving, predicted):
     least = -where(gap > 0.0, gap / dt, where(recovery < -FASTEST, -FASTEST, recovery))
     if present(pair.restitution):
         back = -(pair.restitution * arriving)
-        rebounds = (gap + dt * predicted < 0.0) & (arriving < 0.0) & (back > predicted - arriving)
-        rebounds = rebounds & (back > arriving - predicted)
-        least = where(rebounds, back, least)
+        rebounds = (gap + dt * predicted < 0.0) & (arriving < 0.0) & (back > arriving - predicted)
+        least = where(rebounds, back, least)  # where an impact lasts for two steps; else the contact rests
     return least, 0.0
 
 
@@ -68,10 +68,13 @@ def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=Non
         before = [x + dx for x, dx in zip(before, closing, strict=True)]
     z = space.momentum(f)
     predicted = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
-    blocks = blocks_of(model, kin, space, dt, before, predicted, impulses)
-    z, residual = swept(blocks, z)
+    given = model, kin, space, dt, before, predicted, impulses
+    bounded, contacts = bounded_blocks(*given), contact_blocks(*given)
+    z, residual = swept([*bounded.values(), *contacts], z)  # contacts last, to obey their laws best
     after = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
-    return after, all_impulses(model, blocks), residual
+    found = [x for block in contacts for x in block.all_impulses]
+    found += [bounded[n].impulses[0] if n in bounded else 0.0 for n in range(len(found), model.n_impulses)]
+    return held_exactly(bounded.values(), after, predicted), found, residual
 
 
 def straight_bias(model, q, v, f_ext):
@@ -88,36 +91,50 @@ def along(row, v):
     return sum((x * v[k] for k, x in row.items()), start=0.0)
 
 
-def bounded_rows(model, kin, dt, before, predicted):
-    """Rows with bounded impulses: entries, the rate without impulses, and the law of a step."""
-    for c in bounded_constraints(model):
-        for row, law in zip(c.rows(kin), c.laws(kin, dt, predicted), strict=True):
-            yield row, along(row, before), law
+def bounded_blocks(model, kin, space, dt, before, predicted, impulses) -> dict[int, BoundedRow]:
+    """Blocks of bounded rows by their place among the impulses; rows that bound one velocity are one block."""
+    places, first = {}, model.n_contact_rows
+    for c, numbers in model.constraint_rows():
+        if c.row_kind == "box":
+            places |= dict(zip(numbers, range(first, first + len(numbers)), strict=True))
+            first += len(numbers)
+    rows, columns, found = row_laws(model, kin, dt, predicted), space.system.columns, {}
+    for m, law in column_laws(rows, columns).items():
+        if law.bounds:
+            at = places[min(n for k, _ in columns[m] for n, _ in rows.get(k, ()))]
+            master = columns[m][0][0]
+            found[at] = BoundedRow(space.row({master: 1.0}), before[master], law, impulses[at : at + 1], columns[m])
+    for n, each in wide_rows(model, kin, dt, predicted).items():
+        at = places[n]
+        found[at] = BoundedRow(space.row(each.row), each.rate(before), each.law, impulses[at : at + 1])
+    return found
 
 
-def blocks_of(model, kin, space, dt, before, predicted, impulses):
-    """Bounded rows, then contacts, which so are solved last in each sweep."""
-    at, found = 3 * model.n_contacts, []
-    for row, rate, law in bounded_rows(model, kin, dt, before, predicted):
-        found.append(BoundedRow(space.row(row), rate, law, impulses[at : at + 1]))
-        at += 1
+def contact_blocks(model, kin, space, dt, before, predicted, impulses) -> list:
+    """Blocks of contacts."""
+    found = []
     for n, x in enumerate(detect(model, kin)):
-        arriving = along(x.rows[2], before)
+        arriving, guess = along(x.rows[2], before), impulses[3 * n : 3 * n + 3]
         least, compliance = normal_target(x.pair, x.gap, dt, arriving, along(x.rows[2], predicted))
-        guess = impulses[3 * n : 3 * n + 3]
         if is_zero(x.pair.friction):
             law = RowLaw(lower=least)
-            found.append(Frictionless(space.row(x.rows[2]), arriving, law, guess[2:], compliance))
+            found.append(Frictionless(space.row(x.rows[2]), arriving, law, guess[2:], compliance=compliance))
         else:
             offset = [along(x.rows[0], before), along(x.rows[1], before), arriving - least]
             found.append(Cone(map(space.row, x.rows), offset, x.pair.friction, guess, compliance))
     return found
 
 
-def all_impulses(model, blocks) -> list:
-    """Those of the contacts (t1, t2, n), then those of bounded rows."""
-    rows = len(blocks) - model.n_contacts
-    return [x for block in (*blocks[rows:], *blocks[:rows]) for x in block.all_impulses]
+def held_exactly(bounded, v, predicted) -> list:
+    """Velocities with those exactly at rest, or at a bound, that are but for rounding."""
+    v = list(v)
+    for block in bounded:
+        if block.column:
+            master, held, rate = block.column[0][0], block.held, block.rate
+            exact = held & (absolute(v[master] - rate) <= EXACT * absolute(predicted[master] - rate))
+            for k, ratio in block.column:
+                v[k] = where(exact, rate * ratio, v[k])
+    return v
 
 
 @algorithm(
