@@ -39,8 +39,8 @@ PLACES = {
         "Collision": "contact.collisions", "Impact": "contact.impacts", "collide": "contact.collisions",
         "impact": "contact.impacts", "strike": "contact.responses",
         "ContactProblem": "contact.problem", "ContactSolution": "contact.solution", "LCPSolution": "contact.lcp",
-        "METHODS": "contact.solvers", "Residuals": "contact.residuals", "natural_map": "contact.residuals",
-        "solve_lcp": "contact.lcp",
+        "LeastConstraint": "contact.quadratic", "METHODS": "contact.solvers", "Residuals": "contact.residuals",
+        "least_constraint": "contact.quadratic", "natural_map": "contact.residuals", "solve_lcp": "contact.lcp",
     },
     "kinetree.control": {
         "CartesianImpedance": "control.frame_impedance", "ComputedTorque": "control.joint_control",

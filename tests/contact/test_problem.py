@@ -48,7 +48,7 @@ def test_methods_for_the_true_cone_agree(method):
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [name for name in METHODS if "anitescu" not in name])
 def test_a_block_sticks_slides_or_leaves(method):
     """One free point of 2 kg: the closed solutions of the three states."""
 

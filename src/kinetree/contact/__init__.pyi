@@ -12,6 +12,7 @@ from kinetree.contact.problem import ContactProblem as ContactProblem
 from kinetree.contact.solution import ContactSolution as ContactSolution
 from kinetree.contact.impacts import Impact as Impact
 from kinetree.contact.lcp import LCPSolution as LCPSolution
+from kinetree.contact.quadratic import LeastConstraint as LeastConstraint
 from kinetree.contact.solvers import METHODS as METHODS
 from kinetree.contact.pile import Pile as Pile
 from kinetree.contact.pile_run import PileContacts as PileContacts
@@ -19,6 +20,7 @@ from kinetree.contact.pile_run import PileRun as PileRun
 from kinetree.contact.residuals import Residuals as Residuals
 from kinetree.contact.collisions import collide as collide
 from kinetree.contact.impacts import impact as impact
+from kinetree.contact.quadratic import least_constraint as least_constraint
 from kinetree.contact.residuals import natural_map as natural_map
 from kinetree.contact.lcp import solve_lcp as solve_lcp
 from kinetree.contact.responses import strike as strike
@@ -29,6 +31,7 @@ __all__ = [
     "ContactSolution",
     "Impact",
     "LCPSolution",
+    "LeastConstraint",
     "METHODS",
     "Pile",
     "PileContacts",
@@ -36,6 +39,7 @@ __all__ = [
     "Residuals",
     "collide",
     "impact",
+    "least_constraint",
     "natural_map",
     "solve_lcp",
     "strike",

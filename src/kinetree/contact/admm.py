@@ -10,11 +10,15 @@ approach (2024), algorithm 1; S. Boyd et al. (2011), section 3.4.1, for the pena
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kinetree.contact.residuals import cone_projection
 from kinetree.contact.terms import Found, Terms
 
+Set = Callable[[Terms, np.ndarray], np.ndarray]
+"""The nearest admissible impulses."""
 ETA = 1e-9
 BALANCE, FACTOR = 5.0, 2.0
 EVERY = 20
@@ -35,13 +39,15 @@ def shift(terms: Terms, dual: np.ndarray) -> np.ndarray:
     return s
 
 
-def iterated(terms: Terms, start: np.ndarray, tolerance: float, most: int, shifted: bool) -> Found:
-    """The method on scaled terms; the impulses lie in their cones."""
+def iterated(
+    terms: Terms, start: np.ndarray, tolerance: float, most: int, shifted: bool, admissible: Set = in_cones
+) -> Found:
+    """The method on scaled terms; the impulses are admissible, by default in their cones."""
     values, vectors = np.linalg.eigh(terms.A)
     values = np.maximum(values, 0.0)
     positive = values[values > 1e-12 * values.max(initial=0.0)]
     rho = np.sqrt(positive[0] * positive[-1]) if len(positive) else 1.0
-    x = z = in_cones(terms, start)
+    x = z = admissible(terms, start)
     u = terms.velocities(x)
     s = shift(terms, u) if shifted else np.zeros_like(u)
     y = -(u + s)
@@ -49,7 +55,7 @@ def iterated(terms: Terms, start: np.ndarray, tolerance: float, most: int, shift
         right = ETA * x + rho * z - y - terms.b - s
         x = vectors @ ((vectors.T @ right) / (values + ETA + rho))
         relaxed, old = RELAXATION * x + (1.0 - RELAXATION) * z, z
-        z = in_cones(terms, relaxed + y / rho)
+        z = admissible(terms, relaxed + y / rho)
         y = y + rho * (relaxed - z)
         if shifted:
             s = shift(terms, y)

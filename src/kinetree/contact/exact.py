@@ -7,11 +7,12 @@ near a solution. Each candidate is judged by the natural map of the problem, wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from kinetree.contact.admm import iterated
+from kinetree.contact.laws import Law, coulomb
 from kinetree.contact.newton import polished, scaled
 from kinetree.contact.pyramids import pyramid, refined, regular
 from kinetree.contact.sweeps import block_gauss_seidel
@@ -32,31 +33,44 @@ LAST_SWEEPS = (200, 1000)
 def exact(terms: Terms, start: np.ndarray, tolerance: float, most: int) -> Found:
     """The best impulses of all starts; the first ones within the tolerance end the search."""
     problem, roots = scaled(terms)
-    inner = INNER * (problem.speed or 1.0)
-    best, least, total, infeasible = start, terms.worst(start), 0, False
-    if least <= 1e-3 * tolerance:
+    if terms.worst(start) <= 1e-3 * tolerance:
         return Found(start, "solved", 0)
-    for candidate, status, count in _starts(problem, start / roots, inner):
+    inner = INNER * (problem.speed or 1.0)
+
+    def error(x):
+        return terms.worst(roots * x)
+
+    found = best(_starts(problem, start / roots, inner), problem, coulomb, error, tolerance, most)
+    return found._replace(impulses=roots * found.impulses)
+
+
+def best(
+    starts: Iterator[Found], problem: Terms, law: Law, error: Callable, tolerance: float, most: int
+) -> Found:
+    """The candidate of least error: starts, and the ends of Newton's method from them."""
+    inner = INNER * (problem.speed or 1.0)
+    chosen, least, total, infeasible = np.zeros(len(problem.b)), np.inf, 0, False
+    for candidate, status, count in starts:
         total += count
         infeasible |= status == "infeasible"
-        for x in _improved(problem, candidate, inner, whole_steps=status != "not_converged"):
-            error = terms.worst(roots * x)
-            if error < least:
-                best, least = roots * x, error
+        for x in _improved(problem, candidate, inner, law, whole_steps=status != "not_converged"):
+            size = error(x)
+            if size < least:
+                chosen, least = x, size
             if least <= tolerance:
-                return Found(best, "solved", total)
+                return Found(chosen, "solved", total)
         if total >= most:
             break
-    return Found(best, "infeasible" if infeasible else "not_converged", total)
+    return Found(chosen, "infeasible" if infeasible else "not_converged", total)
 
 
-def _improved(problem: Terms, x: np.ndarray, inner: float, whole_steps: bool) -> Iterator[np.ndarray]:
-    """The candidate, and the ends of Newton's method from it: damped, and from pyramids with whole steps too."""
+def _improved(problem: Terms, x: np.ndarray, inner: float, law: Law, whole_steps: bool) -> Iterator[np.ndarray]:
+    """The candidate, and the ends of Newton's method from it: damped, and from good candidates with whole steps too."""
     yield x
-    yield polished(problem, x, inner)[0]
+    yield polished(problem, x, inner, law=law)[0]
     if whole_steps:
         for proximal in WHOLE_STEPS:
-            yield polished(problem, x, inner, 40, proximal, damped=False)[0]
+            yield polished(problem, x, inner, 40, law=law, proximal=proximal, damped=False)[0]
 
 
 def newton(terms: Terms, start: np.ndarray, tolerance: float, most: int) -> Found:
@@ -81,8 +95,10 @@ def _starts(problem: Terms, start: np.ndarray, inner: float) -> Iterator[Found]:
     for sweeps in SWEEPS:
         yield (found := block_gauss_seidel(problem, x, inner, sweeps))
         x = found.impulses
-    if 6 * problem.count + 2 * len(problem.bounds) <= LARGEST_PYRAMID:
-        yield from _pyramids(problem)
+    for found in pyramids(problem, False):
+        yield found
+        if found.status == "infeasible":
+            return
     for steps in ADMM:
         yield iterated(problem, x, inner, steps, True)
     for sweeps in LAST_SWEEPS:
@@ -90,11 +106,13 @@ def _starts(problem: Terms, start: np.ndarray, inner: float) -> Iterator[Found]:
         x = found.impulses
 
 
-def _pyramids(problem: Terms) -> Iterator[Found]:
+def pyramids(problem: Terms, convex: bool) -> Iterator[Found]:
     """Regular pyramids, then such with further directions around the tangential impulses of the last solution."""
+    if 6 * problem.count + 2 * len(problem.bounds) > LARGEST_PYRAMID:
+        return
     for sides in SIDES:
-        yield (found := pyramid(problem, regular(problem, sides), False, "lemke"))
+        yield (found := pyramid(problem, regular(problem, sides), convex, "lemke"))
         for opening in OPENINGS:
             if found.status != "solved":
                 return
-            yield (found := pyramid(problem, refined(problem, sides, found.impulses, opening), False, "lemke"))
+            yield (found := pyramid(problem, refined(problem, sides, found.impulses, opening), convex, "lemke"))

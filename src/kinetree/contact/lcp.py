@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.arguments import an_array, array, checked, choice, number, refuse, whole
+from kinetree.contact.lcp_sets import refined, semidefinite
 from kinetree.contact.lemke import lemke
 from kinetree.contact.principal_pivoting import principal_pivoting
+from kinetree.contact.quadratic import lcp_as_program
 from kinetree.errors import NonFiniteError, ShapeError
 
-METHODS = ("lemke", "principal_pivoting", "gauss_seidel")
+METHODS = ("lemke", "principal_pivoting", "gauss_seidel", "qp", "qp_complementarity")
 
 
 class LCPSolution(NamedTuple):
@@ -54,10 +56,12 @@ def solve_lcp(M, d, method: str = "lemke", *, tolerance: float = 1e-12, iteratio
         Positive semidefinite for contact [1/kg]; it need not be symmetric.
     d : (n,) array
         [m/s or m/s^2]
-    method : {"lemke", "principal_pivoting", "gauss_seidel"}
+    method : {"lemke", "principal_pivoting", "gauss_seidel", "qp", "qp_complementarity"}
         "lemke": lexicographic, for semidefinite and for copositive M; ends at a solution or proves that there is none.
         "principal_pivoting": blocks of pivots, then the criss-cross rule; for M semidefinite or with positive principal
         minors, the same guarantees, usually fewer operations. "gauss_seidel": projected sweeps; positive diagonal.
+        "qp": the quadratic program of eq. 11.43, for symmetric M; "qp_complementarity": that of both conditions with
+        ``x^T w`` as the goal, for semidefinite M. Both need the package clarabel.
     tolerance : float
         Of "gauss_seidel", the residual at which sweeps end [1].
     iterations : int, optional
@@ -71,12 +75,12 @@ def solve_lcp(M, d, method: str = "lemke", *, tolerance: float = 1e-12, iteratio
 
     Raises
     ------
-    ArgumentError, ShapeError, NonFiniteError
+    ArgumentError, ShapeError, NonFiniteError, MissingDependencyError
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 11.42, and the properties below it. Rows and columns are scaled to a unit diagonal;
-    pivots decide the set of positive variables, whose values are then solved for once more with M itself.
+    Source: Featherstone (2008), eq. 11.42-11.43, and the properties below them. Rows and columns are scaled to a unit
+    diagonal; pivots decide the set of positive variables, whose values are then solved for once more with M itself.
 
     See Also
     --------
@@ -104,6 +108,10 @@ def solve_lcp(M, d, method: str = "lemke", *, tolerance: float = 1e-12, iteratio
         if (diagonal <= 0.0).any():
             refuse("solve_lcp: M", M, 'a matrix with positive diagonal for "gauss_seidel"')
         x, status, count = _sweeps(A, b, tolerance, most)
+    elif method.startswith("qp"):
+        if method == "qp" and np.abs(A - A.T).max(initial=0.0) > 1e-12 * np.abs(A).max(initial=0.0):
+            refuse("solve_lcp: M", M, 'a symmetric matrix for "qp"; "qp_complementarity" takes others')
+        x, status, count = lcp_as_program(A, b, method != "qp")
     else:
         solver = lemke if method == "lemke" else principal_pivoting
         positive, status, count = solver(A, b, most)
@@ -123,30 +131,6 @@ def _square(M, d) -> tuple[np.ndarray, np.ndarray]:
         if not np.isfinite(x).all():
             raise NonFiniteError(f"solve_lcp: {name} contains NaN or infinity.", argument=name)
     return M, d
-
-
-def semidefinite(M: np.ndarray) -> bool:
-    """Whether the symmetric part of M has no negative eigenvalue, to rounding."""
-    values = np.linalg.eigvalsh(M + M.T)
-    return bool(values[0] >= -1e-12 * len(M) * max(values[-1], 0.0)) if len(values) else True
-
-
-def refined(M: np.ndarray, d: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """The variables of the set, of least norm if their block is singular; rounding below zero is cut."""
-    x = np.zeros(len(d))
-    x[positive] = least_norm(M[np.ix_(positive, positive)], -d[positive])
-    return np.maximum(x, 0.0)
-
-
-def least_norm(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The solution of a square system; of least norm where the matrix is singular."""
-    try:
-        x = np.linalg.solve(A, b)
-        if np.abs(A @ x - b).max(initial=0.0) <= 1e-13 * (np.abs(b).max(initial=0.0) + np.abs(x).max(initial=0.0)):
-            return x
-    except np.linalg.LinAlgError:
-        pass
-    return np.linalg.lstsq(A, b, rcond=1e-13)[0]
 
 
 def _sweeps(M: np.ndarray, d: np.ndarray, tolerance: float, most: int) -> tuple[np.ndarray, str, int]:

@@ -1,7 +1,7 @@
 r"""A semismooth Newton method for the true cone, started and restarted by sweeps.
 
-The law is ``F(lambda) = lambda - P(lambda - u) = 0`` in units where each contact has mass one; P projects the normal
-impulse onto >= 0 and the tangential one onto the disk of radius mu times that (Alart and Curnier). With P' = D,
+The law is ``F(lambda) = lambda - P(lambda - u) = 0`` in units where each contact has mass one, with one of the maps P
+of ``laws.py``. With P' = D,
 
     F' = (I - D) + D A
 
@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.contact.residuals import disk_projection
+from kinetree.contact.laws import Law, coulomb, deviation
 from kinetree.contact.terms import Terms
 
 PROXIMAL = 1e-9
 STEPS = 30
 SHORTEST = 1e-3
-SWEEPS = (4, 8, 16, 32, 64)
 
 
 def scaled(terms: Terms) -> tuple[Terms, np.ndarray]:
@@ -34,39 +33,12 @@ def scaled(terms: Terms) -> tuple[Terms, np.ndarray]:
     return Terms(terms.A * np.outer(roots, roots), terms.b * roots, terms.friction, bounds), roots
 
 
-def projection(terms: Terms, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P(y) and its derivative D, which is dense here but for its blocks."""
-    n, mu = terms.count, terms.friction
-    contacts = y[: 3 * n].reshape(n, 3)
-    normal = np.maximum(contacts[:, 2], 0.0)
-    radius = mu * normal
-    size = np.hypot(contacts[:, 0], contacts[:, 1])
-    stick, slip = (size <= radius) & (normal > 0.0), (size > radius) & (normal > 0.0)
-    D = np.zeros((n, 3, 3))
-    D[stick] = np.eye(3)
-    direction = contacts[slip, :2] / size[slip, None]
-    across = np.eye(2) - direction[:, :, None] * direction[:, None, :]
-    D[slip, :2, :2] = (radius[slip] / size[slip])[:, None, None] * across
-    D[slip, :2, 2] = mu[slip, None] * direction
-    D[slip, 2, 2] = 1.0
-    lower, upper = terms.bounds.T
-    rows = y[3 * n :]
-    value = np.concatenate(
-        [np.column_stack([disk_projection(contacts[:, :2], radius), normal]).ravel(), np.clip(rows, lower, upper)]
-    )
-    slope = np.zeros((len(y), len(y)))
-    for i in range(n):
-        slope[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] = D[i]
-    inner = np.arange(3 * n, len(y))
-    slope[inner, inner] = (rows > lower) & (rows < upper)
-    return value, slope
-
-
 def polished(
     terms: Terms,
     start: np.ndarray,
     tolerance: float,
     most: int = STEPS,
+    law: Law = coulomb,
     proximal: float = PROXIMAL,
     damped: bool = True,
 ) -> tuple[np.ndarray, int]:
@@ -76,8 +48,7 @@ def polished(
     x = best = start
     least = np.inf
     for count in range(most):
-        value, D = projection(terms, x - terms.velocities(x))
-        F = x - value
+        F, D = deviation(terms, x, law)
         size = np.abs(F).max(initial=0.0)
         if size < least:
             best, least = x, size
@@ -87,29 +58,18 @@ def polished(
             step = np.linalg.solve(eye - D + D @ regular, -F)
         except np.linalg.LinAlgError:
             return best, count
-        length = _length(terms, x, step, F @ F) if damped else 1.0
+        length = _length(terms, x, step, F @ F, law) if damped else 1.0
         if not length:
             return best, count
         x = x + length * step
     return best, most
 
 
-def _length(terms: Terms, x: np.ndarray, step: np.ndarray, merit: float) -> float:
+def _length(terms: Terms, x: np.ndarray, step: np.ndarray, merit: float, law: Law) -> float:
     length = 1.0
     while length >= SHORTEST:
-        trial = x + length * step
-        F = trial - projected(terms, trial)
+        F, _ = deviation(terms, x + length * step, law)
         if F @ F <= (1.0 - 1e-4 * length) * merit:
             return length
         length *= 0.5
     return 0.0
-
-
-def projected(terms: Terms, x: np.ndarray) -> np.ndarray:
-    """P(x - u(x))."""
-    y, n = x - terms.velocities(x), terms.count
-    contacts = y[: 3 * n].reshape(n, 3)
-    normal = np.maximum(contacts[:, 2], 0.0)
-    lower, upper = terms.bounds.T
-    tangential = disk_projection(contacts[:, :2], terms.friction * normal)
-    return np.concatenate([np.column_stack([tangential, normal]).ravel(), np.clip(y[3 * n :], lower, upper)])

@@ -62,23 +62,19 @@ def _values(M: np.ndarray, d: np.ndarray, positive: np.ndarray) -> np.ndarray | 
 def _by_least_index(M: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray, str, int]:
     A, q, positive = M.copy(), d.copy(), np.zeros(len(d), bool)
     tolerance = ZERO * np.abs(d).max(initial=0.0)
+    fresh = True
     for pivots in range(most):
         wrong = np.flatnonzero(q < -tolerance)
-        if not len(wrong):
-            return positive, "solved", pivots
-        r, small = wrong[0], ZERO * np.abs(A).max()
-        if A[r, r] > small:
-            _exchange(A, q, r, r)
-        elif A[r, r] < -small:  # not a sufficient matrix
-            return positive, "failed", pivots
-        else:
-            helpful = np.flatnonzero(A[r] > small)
-            if not len(helpful):
-                return positive, "infeasible", pivots
-            s = helpful[0]
-            if abs(A[s, r]) <= small:
-                return positive, "failed", pivots
-            _exchange(A, q, r, s)
+        chosen = _next_pivots(A, wrong[0]) if len(wrong) else "solved"
+        if isinstance(chosen, str):
+            if fresh or (again := _transformed(M, d, positive)) is None:
+                return positive, chosen, pivots
+            (A, q), fresh = again, True  # decided again, without the rounding of the pivots before
+            continue
+        r, s = chosen
+        fresh = False
+        _exchange(A, q, r, s)
+        if r != s:
             _exchange(A, q, s, r)
             order = np.arange(len(d))
             order[[r, s]] = s, r
@@ -86,6 +82,34 @@ def _by_least_index(M: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray
             positive[s] ^= True
         positive[r] ^= True
     return positive, "iteration_limit", most
+
+
+def _next_pivots(A: np.ndarray, r: int) -> tuple[int, int] | str:
+    """Row and column of the exchange for row r; or why there is none."""
+    small = ZERO * np.abs(A[r]).max()
+    if abs(A[r, r]) > small:
+        return (r, r) if A[r, r] > 0.0 else "failed"  # then not a sufficient matrix
+    helpful = np.flatnonzero(A[r] > small)
+    if not len(helpful):
+        return "infeasible"
+    s = int(helpful[0])
+    return (r, s) if abs(A[s, r]) > small else "failed"
+
+
+def _transformed(M: np.ndarray, d: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The tableau after the exchange of all variables of the set, from the problem itself."""
+    p, rest = positive, ~positive
+    try:
+        inverse = np.linalg.inv(M[np.ix_(p, p)])
+    except np.linalg.LinAlgError:
+        return None
+    A, q, below = np.empty_like(M), np.empty_like(d), M[np.ix_(rest, p)]
+    A[np.ix_(p, p)], A[np.ix_(p, rest)] = inverse, -inverse @ M[np.ix_(p, rest)]
+    A[np.ix_(rest, p)] = below @ inverse
+    A[np.ix_(rest, rest)] = M[np.ix_(rest, rest)] + below @ A[np.ix_(p, rest)]
+    q[p] = -inverse @ d[p]
+    q[rest] = d[rest] + below @ q[p]
+    return A, q
 
 
 def _exchange(A: np.ndarray, q: np.ndarray, r: int, s: int) -> None:

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.contact.lcp import least_norm, solve_lcp
+from kinetree.contact.lcp import solve_lcp
+from kinetree.contact.lcp_sets import least_norm
 from kinetree.contact.terms import Found, Terms
 
 

@@ -1,0 +1,109 @@
+"""Quadratic programs of section 11.5, and cones by a conic library; with the package clarabel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_matrix, triu
+
+from kinetree.contact import ContactProblem, least_constraint, solve_lcp
+from kinetree.errors import ArgumentError, NonFiniteError, ShapeError
+from tests.contact.problems import KINDS, random_problem
+from tests.contact.test_lcp import random_lcp
+
+clarabel = pytest.importorskip("clarabel")
+
+
+@pytest.mark.seeds(20)
+@pytest.mark.parametrize("method", ["qp", "qp_complementarity"])
+def test_programs_solve_the_complementarity_problem(seed, method):
+    """Eq. 11.43 and the program of both conditions have the velocities and joint forces of Lemke's method."""
+    M, d, N = random_lcp(seed)
+    found, pivots = solve_lcp(M, d, method), solve_lcp(M, d)
+    assert found.status == "solved"
+    assert found.w == pytest.approx(pivots.w, abs=1e-7 * np.abs(d).max())
+    assert N.T @ found.x == pytest.approx(N.T @ pivots.x, abs=1e-6)
+
+
+@pytest.mark.seeds(20)
+def test_least_constraint_gives_the_accelerations_of_the_forces(seed):
+    """Eq. 11.44: a = a_0 + H^-1 T lambda with lambda of eq. 11.42; and the forces solve that problem."""
+    rng = np.random.default_rng(seed)
+    nv, n = int(rng.integers(2, 8)), int(rng.integers(1, 12))
+    root, T, free = rng.normal(size=(nv, nv)), rng.normal(size=(nv, n)), rng.normal(size=nv)
+    H, bias = root @ root.T + 0.1 * np.eye(nv), np.zeros(n)
+    found = least_constraint(H, free, T, bias)
+    M, d = T.T @ np.linalg.solve(H, T), T.T @ free
+    lam = solve_lcp(M, d).x
+    assert found.status == "solved"
+    assert found.accelerations == pytest.approx(free + np.linalg.solve(H, T @ lam), abs=1e-7)
+    assert np.abs(np.minimum(found.forces, M @ found.forces + d)).max() < 1e-7
+
+
+@pytest.mark.parametrize("method", ["qp", "qp_complementarity"])
+def test_programs_find_the_slot_infeasible(method):
+    """Example 11.1 by 11.43 (unbounded), by both conditions and by 11.44 (no point)."""
+    M = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    for d, status in (([-1.0, 1.5], "solved"), ([-1.0, 0.5], "infeasible")):
+        assert solve_lcp(M, d, method).status == status
+        found = least_constraint([[1.0]], [0.0], [[1.0, -1.0]], d)
+        assert found.status == status and np.isnan(found.accelerations).any() == (status == "infeasible")
+
+
+def conic(problem: ContactProblem, shift=0.0) -> np.ndarray:
+    """Impulses of ``min x^T G x / 2 + x^T (b + shift n)`` over the cones, by second-order cones."""
+    n, N = problem.count, len(problem.matrix)
+    q = problem.free_velocity.copy()
+    q[2::3] += shift
+    rows = np.zeros((N, N))
+    for i, mu in enumerate(problem.friction):
+        rows[3 * i, 3 * i + 2], rows[3 * i + 1, 3 * i], rows[3 * i + 2, 3 * i + 1] = -mu, -1.0, -1.0
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    cones = [clarabel.SecondOrderConeT(3)] * n
+    args = csc_matrix(triu(problem.matrix)), q, csc_matrix(rows), np.zeros(N), cones, settings
+    return np.array(clarabel.DefaultSolver(*args).solve().x)
+
+
+@pytest.mark.seeds(10)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_relaxation_is_the_conic_program(seed, kind):
+    """The velocities of the convex relaxation, which are unique, are those of second-order cones."""
+    problem = random_problem(seed, kind, most=6)
+    found = problem.solve("anitescu")
+    other = problem.matrix @ conic(problem) + problem.free_velocity
+    assert found.status == "solved"
+    # interior points end at 1e-12 of the gap, its root in velocities
+    assert found.velocities.ravel() == pytest.approx(other, abs=3e-5 * np.abs(problem.free_velocity).max())
+
+
+@pytest.mark.seeds(10)
+def test_exact_solutions_are_fixed_points_of_conic_programs(seed):
+    """De Saxcé: with normals shifted by mu |u_t| of the solution, the conic program has the solution's velocities."""
+    problem = random_problem(seed, most=6)
+    found = problem.solve("exact")
+    shift = problem.friction * np.hypot(found.velocities[:, 0], found.velocities[:, 1])
+    other = problem.matrix @ conic(problem, shift) + problem.free_velocity
+    assert found.velocities.ravel() == pytest.approx(other, abs=3e-5 * np.abs(problem.free_velocity).max())
+
+
+@pytest.mark.parametrize(
+    "change, error, text",
+    [
+        (dict(H=[[-1.0]]), ArgumentError, "a positive definite mass matrix"),
+        (dict(T=[[1.0]]), ShapeError, r"T \(1, 1\), bias \(2,\), expected"),
+        (dict(free=[np.nan]), NonFiniteError, "free contains NaN"),
+    ],
+)
+def test_wrong_programs_are_named(change, error, text):
+    """Mass matrices that are none, shapes, NaN."""
+    right = dict(H=[[1.0]], free=[0.0], T=[[1.0, -1.0]], bias=[0.0, 0.0])
+    with pytest.raises(error, match=text):
+        least_constraint(**right | change)
+
+
+def test_a_matrix_that_is_not_symmetric_has_no_first_form():
+    """11.43 needs M = M^T; the message has the other form."""
+    with pytest.raises(ArgumentError, match="qp_complementarity"):
+        solve_lcp([[1.0, 0.5], [0.0, 1.0]], [1.0, 1.0], "qp")
