@@ -37,6 +37,8 @@ PLACES = {
     "kinetree.contact": {
         "Pile": "contact.pile", "PileContacts": "contact.pile_run", "PileRun": "contact.pile_run",
         "Collision": "contact.collisions", "Impact": "contact.impacts", "collide": "contact.collisions",
+        "ContactAccelerations": "contact.accelerations",
+        "contact_accelerations": "contact.accelerations", "contact_states": "contact.accelerations",
         "impact": "contact.impacts", "strike": "contact.responses",
         "ContactProblem": "contact.problem", "ContactSolution": "contact.solution", "LCPSolution": "contact.lcp",
         "LeastConstraint": "contact.quadratic", "METHODS": "contact.solvers", "Residuals": "contact.residuals",
@@ -75,6 +77,7 @@ PLACES = {
     "kinetree.integrators": {
         "ADAPTIVE": "integrators.methods", "Adaptive": "integrators.methods", "BDF": "integrators.bdf",
         "Baumgarte": "integrators.closure",
+        "EventDriven": "integrators.event_driven",
         "ExplicitRungeKutta": "integrators.explicit", "FIXED_STEP": "integrators.methods",
         "GeneralizedAlpha": "integrators.generalized_alpha", "LinearlyImplicit": "integrators.linearly_implicit",
         "RungeKutta4": "integrators.rk4",

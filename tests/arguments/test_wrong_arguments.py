@@ -44,6 +44,7 @@ MADE = {
     "deformables.CoupledRun",
     "closed_loops.Linearization",
     "contact.Collision",
+    "contact.ContactAccelerations",
     "contact.Impact",
     "closed_loops.TorqueFamily",
     "control.LoadPosition",

@@ -212,7 +212,12 @@ def contact_bias(model, q, v):
     contact_jacobian, contact_points
     """
     refuse_planar(model, "contact_bias")
-    rates = [x for i in model.outward() for x in model.joints[i].q_dot(model.q_of(i, q), model.v_of(i, v))]
-    contacts = detect(model, Kinematics(model, [Dual(x, rate) for x, rate in zip(q, rates, strict=True)]))
+    contacts = moving_contacts(model, q, v)
     bias = [rate_of(sum((x * v[k] for k, x in row.items()), start=0.0)) for c in contacts for row in c.rows]
     return bias, [[rate_of(x) for x in c.axes[2]] for c in contacts]
+
+
+def moving_contacts(model, q, v) -> list[Detected]:
+    """`detect` with numbers that carry their rates along the motion."""
+    rates = [x for i in model.outward() for x in model.joints[i].q_dot(model.q_of(i, q), model.v_of(i, v))]
+    return detect(model, Kinematics(model, [Dual(x, rate) for x, rate in zip(q, rates, strict=True)]))

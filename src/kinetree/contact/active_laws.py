@@ -74,7 +74,7 @@ def solve_laws(A: np.ndarray, b: np.ndarray, laws: ContactLaws, guess: np.ndarra
         return np.zeros((n, 3)), 0.0
     best, least = P, laws.misfit(A, b, P) / size
     for start in range(STARTS + 1):
-        if least <= EXACT:
+        if least <= max(EXACT, _rounding(A, best) / size):
             break
         if start:
             P = _swept(A, b, laws, P, SWEEPS * 4 ** (start - 1))
@@ -83,7 +83,13 @@ def solve_laws(A: np.ndarray, b: np.ndarray, laws: ContactLaws, guess: np.ndarra
             best, least = P, misfit
         if least <= ACCEPTED:
             break
-    return _inside(laws, best), (least if least <= ACCEPTED else float("nan"))
+    accepted = max(ACCEPTED, _rounding(A, best) / size)
+    return _inside(laws, best), (least if least <= accepted else float("nan"))
+
+
+def _rounding(A, P) -> float:
+    """A bound of the rounding errors in ``A P``, where large terms cancel."""
+    return 8.0 * np.finfo(float).eps * float((np.abs(A) @ np.abs(P.ravel())).max(initial=0.0))
 
 
 def _inside(laws, P) -> np.ndarray:

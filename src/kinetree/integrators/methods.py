@@ -15,6 +15,7 @@ from kinetree.integrators.adaptive import METHODS, AdaptiveSolution, solve_adapt
 from kinetree.integrators.bdf1 import BDF1
 from kinetree.integrators.bdf2 import BDF2
 from kinetree.integrators.embedded import PAIRS, solve_embedded
+from kinetree.integrators.event_driven import EventDriven
 from kinetree.integrators.generalized_alpha import GeneralizedAlpha
 from kinetree.integrators.implicit_midpoint import ImplicitMidpoint
 from kinetree.integrators.linearly_implicit import LinearlyImplicit
@@ -31,10 +32,13 @@ FIXED_STEP = {
         RungeKutta4,
         *explicit.METHODS,
         *crouch_grossman.METHODS,
-        *(LinearlyImplicit(), ImplicitMidpoint, Variational, BDF1, BDF2, GeneralizedAlpha(), TimeStepping),
+        *(LinearlyImplicit(), ImplicitMidpoint, Variational, BDF1, BDF2, GeneralizedAlpha()),
+        *(TimeStepping, EventDriven()),
     )
 }
 """Methods with fixed steps by name: ``method(system)`` gives an object with ``step(t, h, q, v, tau, f_ext)``."""
+
+WITH_OPTIONS = (GeneralizedAlpha, LinearlyImplicit, EventDriven)  # and `Adaptive`
 
 ADAPTIVE = dict.fromkeys(PAIRS, solve_embedded) | dict.fromkeys(METHODS, solve_adaptive)
 """Solvers with adaptive steps by the name of their method: embedded pairs on the manifold, SciPy's and SUNDIALS'."""
@@ -163,7 +167,7 @@ def integrator_of(what: str, integrator):
 
 def described(method) -> str:
     """The name of a method, with its options where it has some."""
-    return str(method) if isinstance(method, (Adaptive, GeneralizedAlpha, LinearlyImplicit)) else method.name
+    return str(method) if isinstance(method, (Adaptive, *WITH_OPTIONS)) else method.name
 
 
 def is_built_in(method) -> bool:

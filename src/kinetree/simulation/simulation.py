@@ -336,7 +336,8 @@ class Simulation:
     @property
     def events(self) -> tuple:
         """The events so far, impacts at hard stops included: one `Occurrence` after the other."""
-        watching = (x for x in self._components.all if isinstance(x, (Events, JointConstraints)))
+        watching = [x for x in self._components.all if isinstance(x, (Events, JointConstraints))]
+        watching += [self._stepper] if hasattr(self._stepper, "occurrences") else []
         return tuple(sorted((x for component in watching for x in component.occurrences), key=lambda x: x.time))
 
     def motion(self, step: Step):

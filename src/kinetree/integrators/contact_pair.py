@@ -1,0 +1,114 @@
+"""An embedded Runge-Kutta pair whose accelerations keep a set of contacts, with sums of impulses and work."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.integrators.contact_dynamics import ContactDynamics, Here, Modes
+from kinetree.integrators.embedded import PAIRS, EmbeddedRungeKutta
+
+
+class ContactPair(EmbeddedRungeKutta):
+    """Steps between the events of contacts.
+
+    Parameters
+    ----------
+    system : System
+    dynamics : ContactDynamics
+    options : EventDriven
+        Method and tolerances.
+
+    Attributes
+    ----------
+    modes : Modes
+        The contacts that the accelerations keep.
+    here : Here
+        The state where the steps are.
+    forces : (n, 3) array
+        Contact forces there [N].
+    sums : (3*n + 2,) array
+        Over the last step: contact impulses [N s], work of normal and of tangential forces [J].
+    """
+
+    def __init__(self, system, dynamics: ContactDynamics, options) -> None:
+        super().__init__(system, PAIRS[options.method], None, None, options.rtol, options.atol, options.longest)
+        self.trials, self.dynamics, self.modes = dynamics.trials, dynamics, Modes()
+        self._h, self._error, self._nv = np.inf, 1.0, system.model.nv
+        self._seen = np.zeros((len(self._K), 3 * len(dynamics.friction) + 2))
+        self.sums = np.zeros(self._seen.shape[1])
+
+    def place(self, here: Here, modes: Modes) -> None:
+        """Go on from a state with these modes."""
+        self.modes, self.t, self.q, self.v = modes, here.t, here.q, here.w
+        self.a, self.forces = self.dynamics.held(here, modes)
+        self.here = here
+        if self._h == np.inf:
+            self._h = self._first_step() if np.isfinite(self.a).all() else 0.0
+            self.here = here
+
+    @property
+    def pace(self) -> tuple[float, float]:
+        """The next step [s] and the last error, for snapshots."""
+        return self._h, self._error
+
+    @pace.setter
+    def pace(self, pace: tuple[float, float]) -> None:
+        self._h, self._error = pace
+
+    def step(self, end: float) -> bool:
+        """One accepted step, at most to ``end`` [s]; False if the steps have become as short as rounding."""
+        self._before = self.here, self.a, self.forces, self._h, self._error
+        self._seen[0] = self._sample()
+        if not super().step(end):
+            return False
+        b, h = self._numbers.b, self._start[1]
+        self.sums = h * (b @ self._seen[: len(b)])
+        self._motion = None
+        return True
+
+    def back(self) -> None:
+        """To the beginning of the last step."""
+        self.here, self.a, self.forces, self._h, self._error = self._before
+        self.t, self.q, self.v = self.here.t, self.here.q, self.here.w
+
+    def motion(self):
+        """The continuous solution over the last step."""
+        if self._motion is None:
+            kept = self.here, self.forces
+            self._motion = self.interpolant()
+            self.here, self.forces = kept
+        return self._motion
+
+    def keep(self) -> None:
+        """Remove the drift off the surfaces of active contacts, and off the equations of their velocities."""
+        if not self.modes.active:
+            return
+        shift, v = self.dynamics.kept(self.here, self.modes)
+        q, w = self._integrate(self.q, shift), self.v.copy()
+        w[: self._nv] = v
+        self.place(self.dynamics.at(self.t, q, w), self._turned())
+
+    def _turned(self) -> Modes:
+        """The modes with directions of slip as they are now."""
+        active = {}
+        for i, mode in self.modes.active.items():
+            speed = np.hypot(*self.here.u[i, :2])
+            moves = isinstance(mode, np.ndarray) and speed > 0.0 and self.here.u[i, :2] @ mode > 0.0
+            active[i] = self.here.u[i, :2] / speed if moves else mode
+        return Modes(self.modes.current, active)
+
+    def _acceleration(self, t, q, v) -> np.ndarray:
+        self.evaluations += 1
+        here = self.dynamics.at(t, q, v)
+        rate, self.forces = self.dynamics.held(here, self.modes)
+        self.here = here
+        return rate
+
+    def _stage(self, i: int, t, h, q, v) -> None:
+        super()._stage(i, t, h, q, v)
+        self._seen[i] = self._sample()
+
+    def _sample(self) -> np.ndarray:
+        """Contact forces, and the power of their normal and tangential parts."""
+        powers = self.forces * self.here.u
+        return np.concatenate((self.forces.ravel(), (powers[:, 2].sum(), powers[:, :2].sum())))

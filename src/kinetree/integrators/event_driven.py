@@ -1,0 +1,349 @@
+"""Event-driven simulation of rigid contact: smooth motion between the instants at which contacts change."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.arguments import a_number_not_negative, a_positive_number, choice
+from kinetree.contact.accelerations import SPEED, coefficients_of, contact_states, unsolved
+from kinetree.contact.impacts import LAWS, impact
+from kinetree.errors import ContactError, UnsupportedError
+from kinetree.integrators.contact_dynamics import STICKS, ContactDynamics, Here, Modes
+from kinetree.integrators.contact_events import ContactEvents
+from kinetree.integrators.contact_pair import ContactPair
+from kinetree.integrators.embedded import PAIRS
+from kinetree.integrators.events import Occurrence
+from kinetree.integrators.memory import Memory
+from kinetree.integrators.user_code import copied
+
+TOUCHING = 1e-8  # [m] surfaces this close touch
+MOST_AT_ONCE = 50  # events at one instant
+INSTANT = 1e-12  # [s]
+
+
+@dataclass(frozen=True, slots=True)
+class EventDriven:
+    """Event-driven contact with its options; ``integrator="event_driven"`` is ``EventDriven()``.
+
+    Between events the motion is smooth: active contacts are equality constraints, slip has its direction, and an
+    embedded Runge-Kutta pair follows it within tolerances. Every step is interpolated back to its earliest event: a
+    contact that is gained, slip that ends, forces that pull or leave their cone. There impacts and the sets of
+    contacts are solved for. It gives digits where time stepping gives order 1; many contacts make many events.
+
+    Parameters
+    ----------
+    method : {"dp54", "bs32", "dop853"}
+        The pair.
+    rtol, atol : float
+        Relative and absolute tolerance of each entry of (q, v) in a step.
+    law : {"newton", "poisson", "sequential"}
+        Of impacts, see `kinetree.contact.impact`.
+    rest_speed : float
+        Approach below this speed has no rebound [m/s]. So bounces that accumulate end after finitely many.
+    max_step : float, optional
+        The longest step [s]; default: no bound but the simulation's dt.
+
+    Raises
+    ------
+    ArgumentError
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 11.1, with eq. 11.41, 11.42 and 11.45-11.51. Contacts are those of
+    ``model.contacts``, rigid, with the true Coulomb cone. ``run.events`` has impacts ("impact"), contacts that break
+    ("lift-off"), slip that begins ("slip") and ends ("stick"), and impulses without a collision ("jam"), with which
+    sliding contacts that have no consistent forces (Painlevé) come to stick; if they cannot, a ContactError names them.
+
+    Examples
+    --------
+    A ball of e = 0.5 bounces, and comes to rest at t1 (1 + e) / (1 - e):
+
+    >>> import kinetree as kt, numpy as np
+    >>> b = kt.ModelBuilder("ball")
+    >>> _ = b.add_body("ball", joint=kt.joints.Free(), mass=1.0, inertia=0.4 * np.eye(3))
+    >>> sphere = kt.collision.Shape("ball", "sphere", (1.0,), name="sphere")
+    >>> floor = kt.collision.Shape("world", "plane", name="floor")
+    >>> pair = kt.collision.ContactPair("floor/ball", floor, sphere, restitution=0.5)
+    >>> ball = b.build().replace(contacts=[pair])
+    >>> run = kt.simulate(ball, [0, 0, 2, 1, 0, 0, 0], duration=2.0, dt=0.05, integrator="event_driven")
+    >>> [round(x.time, 9) for x in run.events[:3]], round(run.q[-1, 2], 9)
+    ([0.451523641, 0.903047282, 1.128809103], np.float64(1.0))
+    """
+
+    method: str = "dp54"
+    rtol: float = 1e-10
+    atol: float = 1e-10
+    law: str = "newton"
+    rest_speed: float = 1e-6
+    max_step: float | None = None
+
+    name = "event_driven"
+    order = 5
+    internal_states = True
+    algorithm = None  # the number of events is not known ahead: no rollouts
+
+    def __post_init__(self) -> None:
+        choice("EventDriven: method", self.method, PAIRS)
+        choice("EventDriven: law", self.law, LAWS)
+        for option in ("rtol", "atol") if self.max_step is None else ("rtol", "atol", "max_step"):
+            a_positive_number(f"EventDriven: {option}", getattr(self, option))
+        a_number_not_negative("EventDriven: rest_speed", self.rest_speed)
+
+    def __str__(self) -> str:
+        if self == EventDriven():
+            return self.name
+        return f"{self.name} ({self.method}, rtol={self.rtol:g}, atol={self.atol:g}, {self.law})"
+
+    @property
+    def longest(self) -> float:
+        """The longest step [s]; infinite without a bound."""
+        return math.inf if self.max_step is None else float(self.max_step)
+
+    def __call__(self, system):
+        """The method for the dynamics of one model."""
+        return EventDrivenStep(system, self)
+
+
+class EventDrivenStep:
+    """Steps of `EventDriven`.
+
+    Parameters
+    ----------
+    system : System
+    options : EventDriven
+
+    Attributes
+    ----------
+    impulses : (3*n,) array
+        Of the last step, impacts included [N s].
+    work : (2,) array
+        Of normal and of tangential contact forces since the start [J].
+    occurrences : list of Occurrence
+        Events of contacts so far.
+    """
+
+    name, order, internal_states = "event_driven", 5, True
+
+    def __init__(self, system, options: EventDriven) -> None:
+        model = system.model
+        _refuse(model)
+        self.system, self._options, self._labels = system, options, model.contact_labels
+        self._nv, self._restitution = model.nv, coefficients_of(model, "restitution")
+        self._dynamics = ContactDynamics(
+            system, coefficients_of(model, "friction"), lambda t, q, w: self._tau(t), lambda t: self._f_ext(t)
+        )
+        self._pair = ContactPair(system, self._dynamics, options)
+        self._events = ContactEvents(self._dynamics, self._pair, TOUCHING)
+        self._memory, self._tau, self._f_ext = Memory(), None, None
+        self.impulses, self.work, self.occurrences = np.zeros(3 * len(self._labels)), np.zeros(2), []
+        self._last = None  # where the last step began, and its pieces
+        self._at_once, self._since = 0, -math.inf
+
+    def reset(self) -> None:
+        """Discard the data of the last step: the sets of contacts are found again."""
+        self._memory.clear()
+
+    def get_state(self):
+        """The state for snapshots."""
+        sums = self.work.copy(), list(self.occurrences), self._last
+        return self._memory.get_state(), sums, self._pair.pace
+
+    def set_state(self, state) -> None:
+        """Restore a state of `get_state`."""
+        memory, (work, occurrences, self._last), self._pair.pace = state
+        self._memory.set_state(memory)
+        self.work, self.occurrences = work.copy(), list(occurrences)
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        self._tau, self._f_ext, pair, end = tau, f_ext, self._pair, t + h
+        self._undo(t)
+        self._last = t, q, self.work.copy(), len(self.occurrences), []
+        self._sums, known = np.zeros(len(self.impulses) + 2), self._memory.at(t, h, q, v)
+        here = self._dynamics.at(t, q, v)
+        if known is not None and self._dynamics.is_consistent(here, known[0]):
+            self._events.fresh = known[1]
+            pair.place(here, known[0])
+        else:
+            self._settle(here, Modes() if known is None else known[0])
+        while pair.t < end:
+            if not self._advance(end):
+                raise pair.trials.stopped(self._options.method, "Its steps have become as short as rounding.")
+        self._memory.keep(end, pair.q, pair.v, (pair.modes, self._events.fresh))
+        self.impulses = self._sums[:-2]
+        return pair.q, pair.v
+
+    def interpolant(self):
+        """The motion within the last step."""
+        t, q, _, _, pieces = self._last
+        return Pieces(t, q, tuple(piece for piece, _ in pieces))
+
+    # Between events ------------------------------------------------------------------------------------------------
+
+    def _advance(self, end: float) -> bool:
+        """One step of the pair, or to its first event, after which the sets of contacts are new."""
+        pair = self._pair
+        if not pair.step(end):
+            return False
+        event = self._events.first()
+        if event is not None:
+            event = self._events.arrive(event)
+        self._add(pair.sums)
+        self._last[-1].append((pair.motion(), self.work.copy()))
+        if event is None:
+            pair.keep()
+        else:
+            self._count(pair.t)
+            self._settle(pair.here, pair.modes)
+        return True
+
+    def _add(self, sums) -> None:
+        self._sums += sums
+        self.work = self.work + sums[-2:]
+
+    def _count(self, t: float) -> None:
+        """Raise an error where events follow each other without end."""
+        self._at_once = self._at_once + 1 if t - self._since <= INSTANT else 0
+        self._since = t
+        if self._at_once > MOST_AT_ONCE:
+            labels = [self._labels[i] for i in self._pair.modes.current]
+            raise ContactError(
+                f"simulate: contacts {', '.join(map(repr, labels[:6]))} change without end at t = {t:.9g} s. Take "
+                "integrator='time_stepping', or a larger rest_speed of kt.integrators.EventDriven.",
+                contact=labels[0] if labels else "",
+                status="accumulation",
+            )
+
+    def _undo(self, t: float) -> None:
+        """The run continues from a time within the last step: later records are discarded."""
+        if self._last is None:
+            return
+        begin, _, work, count, pieces = self._last
+        if not pieces or t >= pieces[-1][0].t1:
+            return
+        if t <= begin:
+            self.work, kept = work, self.occurrences[:count]
+        else:
+            kept = [x for n, x in enumerate(self.occurrences) if n < count or x.time <= t]
+            for piece, after in pieces:
+                part = min((t - piece.t0) / (piece.t1 - piece.t0), 1.0)
+                work = work + part * (after - work)
+                if part < 1.0:
+                    break
+            self.work = work
+        self.occurrences = kept
+
+    # At events -----------------------------------------------------------------------------------------------------
+
+    def _settle(self, here: Here, before: Modes) -> None:
+        """Impacts, and the contacts that follow; the pair goes on from there (table 11.1, steps 4 to 6)."""
+        states = contact_states(here.gaps, here.u[:, 2], length=TOUCHING, speed=SPEED)
+        slow = SPEED
+        if "colliding" in states:
+            slow = max(SPEED, self._options.rest_speed if -here.u[:, 2].min() < self._options.rest_speed else 0.0)
+            touching = [i for i, state in enumerate(states) if state != "apart"]
+            here = self._hit(here, touching, "impact")
+        some = [i for i, gap in enumerate(here.gaps) if gap <= TOUCHING and here.u[i, 2] <= slow]
+        found = self._dynamics.settled(here, some)
+        if found is None:
+            here = self._jam(here, some)
+            some = [i for i in some if here.u[i, 2] <= SPEED]
+            found = self._dynamics.settled(here, some)
+        if found is None:
+            raise unsolved(f"simulate: at t = {here.t:.9g} s", [self._labels[i] for i in some], True)
+        modes = found[0]
+        self._report(here, before, modes)
+        self._events.fresh = frozenset(i for i, gap in enumerate(here.gaps) if gap <= TOUCHING) - {*modes.current}
+        self._pair.place(here, modes)
+        if slow > SPEED:
+            self._pair.keep()
+
+    def _hit(self, here: Here, some, name: str, impulses=None) -> Here:
+        """The state after an impact at these contacts."""
+        rows = [3 * i + k for i in some for k in range(3)]
+        J, u = here.J[rows], here.u[some]
+        response = self._dynamics.response(here, J.T)
+        A = J @ response
+        if impulses is None:
+            e = self._restitution[some] * (-u[:, 2].min() >= self._options.rest_speed)
+            friction = self._dynamics.friction[some]
+            try:
+                impulses = impact(0.5 * (A + A.T), u, friction=friction, restitution=e, law=self._options.law).impulses
+            except ContactError as error:
+                error.message = f"simulate: at t = {here.t:.9g} s: {error.message}"
+                error.args = (error.message,)
+                raise
+        w = here.w.copy()
+        w[: self._nv] += response @ impulses.ravel()
+        mean = impulses * (u + 0.5 * (A @ impulses.ravel()).reshape(-1, 3))
+        sums = np.zeros_like(self._sums)
+        sums[rows] = impulses.ravel()
+        sums[-2:] = mean[:, 2].sum(), mean[:, :2].sum()
+        self._add(sums)
+        q, v, after = map(copied, (here.q, here.w[: self._nv], w[: self._nv]))
+        for place, i in enumerate(some):
+            if impulses[place, 2] > SPEED * impulses[:, 2].max():
+                self._occur(name, i, here.t, q, v, after)
+        return self._dynamics.at(here.t, here.q, w)
+
+    def _jam(self, here: Here, some) -> Here:
+        """Where sliding contacts have no consistent forces: the impulse after which they stick, if there is one."""
+        slides = [i for i in some if np.hypot(*here.u[i, :2]) > SPEED and self._dynamics.friction[i] > 0.0]
+        rows = [3 * i + k for i in slides for k in range(3)]
+        if slides:
+            J = here.J[rows]
+            A = J @ self._dynamics.response(here, J.T)
+            P = np.linalg.lstsq(A, -here.u[slides].ravel(), rcond=1e-10)[0].reshape(-1, 3)
+            in_cone = np.hypot(P[:, 0], P[:, 1]) <= self._dynamics.friction[slides] * P[:, 2]
+            if in_cone.all() and (P[:, 2] > 0.0).all():
+                return self._hit(here, slides, "jam", P)
+        raise unsolved(f"simulate: at t = {here.t:.9g} s", [self._labels[i] for i in some], bool(slides))
+
+    def _report(self, here: Here, before: Modes, modes: Modes) -> None:
+        """Record contacts that broke, and slip that began or ended."""
+        q, v = copied(here.q), copied(here.w[: self._nv])
+        for i in before.current:
+            if i not in modes.current:
+                self._occur("lift-off", i, here.t, q, v, v)
+        for i, mode in modes.active.items():
+            old = before.active.get(i)
+            if mode is STICKS and isinstance(old, np.ndarray):
+                self._occur("stick", i, here.t, q, v, v)
+            elif isinstance(mode, np.ndarray) and old is STICKS:
+                self._occur("slip", i, here.t, q, v, v)
+
+    def _occur(self, name: str, i: int, t: float, q, v, after) -> None:
+        self.occurrences.append(Occurrence(f"{name} of {self._labels[i]}", float(t), q, v, q, after))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """The motion within a step from ``q0`` at ``t0``, from event to event."""
+
+    t0: float
+    q0: np.ndarray
+    parts: tuple
+
+    def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """(q, w) at a time of the step; after the impact at the time of one."""
+        return next((part for part in reversed(self.parts) if part.t0 <= t), self.parts[0])(t)
+
+
+def _refuse(model) -> None:
+    """Raise an error for models whose contacts are not rigid, or whose joints depend on time."""
+    soft = next((pair for pair in model.contacts if math.isfinite(pair.stiffness)), None)
+    if soft is not None:
+        raise UnsupportedError(
+            f"simulate: integrator 'event_driven' is for rigid contact; {soft} has a stiffness. Take "
+            "integrator='time_stepping', or stiffness=inf.",
+            pair=soft.name,
+        )
+    if model.time_dependent or model.has_given_motions:
+        raise UnsupportedError(
+            "simulate: integrator 'event_driven' does not support joints that depend on time or move as prescribed. "
+            "Take integrator='time_stepping'.",
+            model=model.name,
+        )
