@@ -8,6 +8,7 @@ from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
 from kinetree.contact.collisions import Collision as Collision
+from kinetree.contact.accelerations import ContactAccelerations as ContactAccelerations
 from kinetree.contact.problem import ContactProblem as ContactProblem
 from kinetree.contact.solution import ContactSolution as ContactSolution
 from kinetree.contact.impacts import Impact as Impact
@@ -19,6 +20,8 @@ from kinetree.contact.pile_run import PileContacts as PileContacts
 from kinetree.contact.pile_run import PileRun as PileRun
 from kinetree.contact.residuals import Residuals as Residuals
 from kinetree.contact.collisions import collide as collide
+from kinetree.contact.accelerations import contact_accelerations as contact_accelerations
+from kinetree.contact.accelerations import contact_states as contact_states
 from kinetree.contact.impacts import impact as impact
 from kinetree.contact.quadratic import least_constraint as least_constraint
 from kinetree.contact.residuals import natural_map as natural_map
@@ -27,6 +30,7 @@ from kinetree.contact.responses import strike as strike
 
 __all__ = [
     "Collision",
+    "ContactAccelerations",
     "ContactProblem",
     "ContactSolution",
     "Impact",
@@ -38,6 +42,8 @@ __all__ = [
     "PileRun",
     "Residuals",
     "collide",
+    "contact_accelerations",
+    "contact_states",
     "impact",
     "least_constraint",
     "natural_map",

@@ -11,6 +11,7 @@ from kinetree.integrators.methods import ADAPTIVE as ADAPTIVE
 from kinetree.integrators.methods import Adaptive as Adaptive
 from kinetree.integrators.bdf import BDF as BDF
 from kinetree.integrators.closure import Baumgarte as Baumgarte
+from kinetree.integrators.event_driven import EventDriven as EventDriven
 from kinetree.integrators.explicit import ExplicitRungeKutta as ExplicitRungeKutta
 from kinetree.integrators.methods import FIXED_STEP as FIXED_STEP
 from kinetree.integrators.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
@@ -25,6 +26,7 @@ __all__ = [
     "Adaptive",
     "BDF",
     "Baumgarte",
+    "EventDriven",
     "ExplicitRungeKutta",
     "FIXED_STEP",
     "GeneralizedAlpha",
