@@ -27,9 +27,8 @@ from kinetree.simulation.choice import refuse_endless
 from kinetree.simulation.closed_starts import check_closed
 from kinetree.simulation.components import Step
 from kinetree.simulation.divergence import divergence
-from kinetree.simulation.events import Events, interpolated
+from kinetree.simulation.events import interpolated
 from kinetree.simulation.inputs import BoundInputs
-from kinetree.simulation.joint_constraints import JointConstraints
 from kinetree.simulation.memory import check_room, sample_bytes
 from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Record, an_option
 from kinetree.simulation.plan import plan
@@ -336,8 +335,7 @@ class Simulation:
     @property
     def events(self) -> tuple:
         """The events so far, impacts at hard stops included: one `Occurrence` after the other."""
-        watching = [x for x in self._components.all if isinstance(x, (Events, JointConstraints))]
-        watching += [self._stepper] if hasattr(self._stepper, "occurrences") else []
+        watching = (x for x in (*self._components.all, self._stepper) if hasattr(x, "occurrences"))
         return tuple(sorted((x for component in watching for x in component.occurrences), key=lambda x: x.time))
 
     def motion(self, step: Step):
