@@ -31,7 +31,11 @@ PLACES = {
     "kinetree.collision": {
         "ContactPair": "collision.pair", "ContactPoint": "collision.laws", "Ground": "collision.material",
         "Material": "collision.material", "PAIR_LAWS": "collision.pair", "Shape": "collision.shape",
-        "contact_axes": "collision.axes",
+        "Distances": "queries.distances", "Manifold": "queries.manifold",
+        "MinimalContactSet": "queries.minimal_set", "colliding_pairs": "queries.distances",
+        "contact_axes": "collision.axes", "contact_manifold": "queries.manifold",
+        "contact_wrenches": "queries.minimal_set", "distances": "queries.distances",
+        "minimal_contact_set": "queries.minimal_set",
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.contact": {

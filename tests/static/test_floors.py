@@ -39,6 +39,7 @@ FLOORS = (
     "compiler",
     "export",
     "conventions",
+    "queries",
     "contact",
     "integrators",
     "maximal_coordinates",

@@ -9,24 +9,40 @@ from kinetree.model.parts import Frame
 
 from kinetree.collision.pair import ContactPair as ContactPair
 from kinetree.collision.laws import ContactPoint as ContactPoint
+from kinetree.queries.distances import Distances as Distances
 from kinetree.collision.material import Ground as Ground
+from kinetree.queries.manifold import Manifold as Manifold
 from kinetree.collision.material import Material as Material
+from kinetree.queries.minimal_set import MinimalContactSet as MinimalContactSet
 from kinetree.collision.pair import PAIR_LAWS as PAIR_LAWS
 from kinetree.collision.shape import Shape as Shape
+from kinetree.queries.distances import colliding_pairs as colliding_pairs
 from kinetree.collision.axes import contact_axes as contact_axes
+from kinetree.queries.manifold import contact_manifold as contact_manifold
+from kinetree.queries.minimal_set import contact_wrenches as contact_wrenches
+from kinetree.queries.distances import distances as distances
+from kinetree.queries.minimal_set import minimal_contact_set as minimal_contact_set
 
 __all__ = [
     "ContactPair",
     "ContactPoint",
+    "Distances",
     "Ground",
+    "Manifold",
     "Material",
+    "MinimalContactSet",
     "PAIR_LAWS",
     "Shape",
+    "colliding_pairs",
     "contact_axes",
     "contact_bias",
     "contact_gaps",
     "contact_jacobian",
+    "contact_manifold",
     "contact_points",
+    "contact_wrenches",
+    "distances",
+    "minimal_contact_set",
 ]
 class _contact_bias(NamedTuple):
     bias: NDArray[Any]
