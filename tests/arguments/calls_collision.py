@@ -24,4 +24,25 @@ def table(folder) -> dict[str, tuple]:
     for name in ("contact_gaps", "contact_points", "contact_jacobian"):
         found[f"collision.{name}"] = (getattr(kt.collision, name), dict(model=touching, q=[0.1]))
     found["collision.contact_bias"] = (kt.collision.contact_bias, dict(model=touching, q=[0.1], v=[0.2]))
+    found |= queries(model)
     return found | {"Model.with_contacts": (model.with_contacts, whole_call(model.with_contacts, ground=True))}
+
+
+def queries(model) -> dict[str, tuple]:
+    """Calls over all shapes of a model with a floor."""
+    calls, state = kt.collision, dict(model=model.with_contacts(ground=True), q=[0.1])
+    chosen = state | dict(pairs=[("ground", "foot")])
+    up = [[0.0, 0.0, 1.0]]
+    found = {
+        "distances": chosen | dict(within=1.0, meshes="hull"),
+        "contact_manifold": chosen | dict(margin=0.1, meshes="hull"),
+        "colliding_pairs": state | dict(margin=0.1, meshes="hull"),
+        "contact_wrenches": dict(positions=[[0.0, 0.0, 0.0]], normals=up),
+        "minimal_contact_set": dict(wrenches=up, tolerance=1e-9),
+    }
+    found = {f"collision.{name}": (getattr(calls, name), given) for name, given in found.items()}
+    reduced = calls.minimal_contact_set(up)
+    return found | {
+        "collision.Manifold.of": (calls.contact_manifold(**state).of, dict(first="ground", second="foot")),
+        "collision.MinimalContactSet.redistribute": (reduced.redistribute, dict(forces=[1.0])),
+    }

@@ -37,6 +37,9 @@ APART = {
 }
 MADE = {
     "collision.ContactPoint",
+    "collision.Distances",
+    "collision.Manifold",
+    "collision.MinimalContactSet",
     "contact.ContactSolution",
     "contact.LCPSolution",
     "contact.LeastConstraint",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
@@ -14,6 +14,7 @@ from kinetree.collision.material import Ground, Material
 from kinetree.collision.pair import ContactPair
 from kinetree.collision.shape import Shape
 from kinetree.errors import ModelError, unknown_name
+from kinetree.model.contact_filter import group_of, neighbors
 from kinetree.model.contact_shapes import Candidate, collision_shapes, mixed
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Vector3
@@ -154,7 +155,7 @@ class _Choice:
         kin = Kinematics(self.model, self.model.neutral().tolist())
         close = neighbors(self.model)
         for first, second in combinations(self.shapes, 2):
-            groups = frozenset((_group(self.model, first.body), _group(self.model, second.body)))
+            groups = frozenset((group_of(self.model, first.body), group_of(self.model, second.body)))
             listed = {first.shape.name, second.shape.name} in self.listed
             if len(groups) < 2 or not listed and (groups in close or not self._filters(first, second)):
                 continue
@@ -246,17 +247,3 @@ def ground_shape(ground: Ground) -> Shape:
     n = Vector3(*ground.normal)
     R = tuple(zip(*contact_axes(n), strict=True))
     return Shape(WORLD, "plane", R=R, p=tuple(ground.height * x for x in n), name=GROUND)
-
-
-def _group(model, i: int) -> int:
-    """The first of the bodies that fixed joints weld to body i."""
-    while i and not model.joints[i].nv:
-        i = model.parent[i]
-    return i
-
-
-def neighbors(model) -> set[frozenset[int]]:
-    """Pairs of bodies, each the first of those welded to it, that one joint or one loop joint connects."""
-    ends: Iterable[tuple[int, int]] = [(model.parent[i], i) for i in model.outward() if model.parent[i]]
-    ends = [*ends, *(tuple(model.frame(name).body for name in loop.frames) for loop in model.loops)]
-    return {frozenset(_group(model, i) for i in pair) for pair in ends}

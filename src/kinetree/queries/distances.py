@@ -103,9 +103,11 @@ def distances(model, q, pairs=None, *, within: float = math.inf, meshes: str = "
              0.3 m  a / b
     """
     scene = Scene.of(model, meshes)
-    number("distances: within", within, "a distance [m]") if within != math.inf else None
+    is_limited = not (isinstance(within, float) and within == math.inf)
+    if is_limited:
+        number("distances: within", within, "a distance [m]")
     chosen, (R, p) = scene.chosen(pairs), scene.poses(q, t)
-    if within != math.inf:
+    if is_limited:
         chosen = chosen[scene.near(chosen, R, p, within)]
     poses, solids, names = placed(R, p), scene.solids, scene.names(chosen)
     found = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from kinetree.arguments import choice, refuse
 from kinetree.collision.pair import ContactPair
 from kinetree.compiler.calls import plain_call
 from kinetree.errors import DuplicateNameError, unknown_name
-from kinetree.model.contact_filter import NamedShape, collision_shapes, touching_pairs
+from kinetree.model.contact_filter import NamedShape, named_shapes, touching_pairs
 from kinetree.model.model import Model
 from kinetree.model.parts import Geometry
 from kinetree.model.planar import refuse_planar
@@ -60,7 +60,7 @@ class Scene:
     @classmethod
     def _made(cls, model, meshes: str) -> Scene:
         refuse_planar(model, "queries over shapes")
-        own = collision_shapes(model)
+        own = named_shapes(model)
         further, between = _of_contacts(model, own)
         shapes = (*own, *further)
         solids = tuple(solid_of(shape.geometry, meshes) for shape in shapes)
@@ -69,7 +69,7 @@ class Scene:
         boxes = [np.array([getattr(s, what) for s in solids]).reshape(-1, 3) for what in ("lower", "upper")]
         return cls(model, shapes, solids, np.array(pairs, dtype=int).reshape(-1, 2), *boxes)
 
-    def chosen(self, pairs: Iterable | None) -> np.ndarray:
+    def chosen(self, pairs: Sequence | None) -> np.ndarray:
         """Pairs as (n, 2) places: all, those of ContactPairs, or of pairs of names.
 
         Raises
@@ -79,10 +79,12 @@ class Scene:
         if pairs is None:
             return self.pairs
         number = {shape.name: k for k, shape in enumerate(self.shapes)}
+        if not isinstance(pairs, (list, tuple)):
+            refuse_pairs(pairs)
         found = []
-        for pair in pairs if isinstance(pairs, Sequence) and not isinstance(pairs, str) else refuse_pairs(pairs):
+        for pair in pairs:
             names = tuple(shape.name for shape in pair.shapes) if isinstance(pair, ContactPair) else pair
-            if isinstance(names, str) or len(names) != 2 or not all(isinstance(name, str) for name in names):
+            if not isinstance(names, (list, tuple)) or len(names) != 2 or not all(isinstance(x, str) for x in names):
                 refuse_pairs(pair)
             for name in names:
                 if name not in number:
