@@ -34,3 +34,14 @@ def slope(angle: float, directions) -> dict:
     down = 9.81 * np.sin(angle)
     numbers = down * np.cos(directions), down * np.sin(directions), np.full(len(directions), -9.81 * np.cos(angle))
     return {f"gravity.{axis}": x for axis, x in zip("xyz", numbers, strict=True)}
+
+
+@functools.cache
+def cluster():
+    """Eight balls on one body, which is more contacts than are visited without a guard."""
+    builder = kt.ModelBuilder("cluster")
+    builder.add_body("body", joint=kt.joints.Free(), joint_name="free", mass=2.0, inertia=np.diag([0.02, 0.03, 0.04]))
+    for k in range(8):
+        p = 0.2 * np.array([(-1.0) ** k, (-1.0) ** (k // 2), 0.7 * (-1.0) ** (k // 4)])
+        builder.add_geometry("body", kt.model.Geometry("sphere", (0.03,), p_BG=p, name=f"ball{k}"))
+    return builder.build().with_contacts(ground=kt.collision.Ground(friction=0.5))

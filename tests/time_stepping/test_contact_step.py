@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ArgumentError, UnsupportedError
-from tests.time_stepping.bodies import BOX, at, body, slope
+from tests.time_stepping.bodies import BOX, at, body, cluster, slope
 
 G, DT = 9.81, 1e-3
 
@@ -97,8 +97,10 @@ def test_contact_without_friction_leaves_tangential_velocity():
 # The same in every form -----------------------------------------------------------------------------------------------
 
 
-def test_bits_do_not_depend_on_batch_position_or_threads(box):
-    """A rollout is the same alone, at another place of a batch, and with other threads."""
+@pytest.mark.parametrize("which", [lambda: body("box").with_contacts(ground=True), cluster])
+def test_bits_do_not_depend_on_batch_position_or_threads(which):
+    """A rollout is the same alone, at another place of a batch, and with other threads; also where code is skipped."""
+    box = which()
     rng = np.random.default_rng(0)
     turn = rng.standard_normal((37, 4))
     q0 = np.concatenate([np.tile([0.0, 0.0, 0.4], (37, 1)), turn / np.linalg.norm(turn, axis=1)[:, None]], axis=1)
@@ -119,6 +121,16 @@ def test_compiled_steps_are_those_of_the_source(box):
     assert slow == pytest.approx(q, abs=1e-10)
     single, _ = rolled(box, q0, v0, 60, dtype=np.float32)
     assert single.dtype == np.float32 and single == pytest.approx(q, abs=1e-4)
+
+
+def test_many_contacts_are_the_same_compiled_and_interpreted():
+    """Visits that machine code skips are selections in the source."""
+    model = cluster()
+    q0, v0 = at(model, (0.0, 0.0, 0.2), (1.0, 0.05, 0.02, 0.0)), [0.3, -0.2, 0.1, 0.5, 0.2, -1.0]
+    q, _ = rolled(model, q0, v0, 40)
+    with kt.interpreted():
+        slow, _ = rolled(model, q0, v0, 40)
+    assert slow == pytest.approx(q, abs=1e-9)
 
 
 def test_simulations_take_the_same_steps(box):

@@ -19,12 +19,14 @@ from collections.abc import Mapping, Sequence
 from kinetree.algorithms.couplings import expanded, weighted_row
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
 from kinetree.constraints.row_law import RowLaw
-from kinetree.spatial.scalar import absolute, is_zero, sqrt, where
+from kinetree.spatial.scalar import absolute, guarded, is_zero, repeated, sqrt, where
 
 SWEEPS = 8  # of ANYmal's feet: 99 % of the residuals of walking states are below 3e-3 m/s
 INNER = 2  # steps of a contact that slips, in each visit
 RELAXATION = 1.4  # over 1 + mu |B_tn| / B_nn: full steps of slipping contacts end in cycles where that is above 0.7
 SHIFT = 1e-10, 1e-5  # of the mean of B's diagonal, in double and in single precision: B of few freedoms is singular
+FEW = 6  # blocks, whose visits cost less than to find out whether they are needed
+STILL = 1e-10  # change of rates in a sweep [m/s or rad/s], below which a step has converged
 TINY = 1e-30  # squared impulses or responses that count as zero
 
 
@@ -146,6 +148,10 @@ class BoundedRow:
         """Apply the first guess."""
         added(z, self.w, self._impulse)
 
+    def guarded_visit(self, z, active):
+        """The same as `visit`: rows are cheap."""
+        return self.visit(z)
+
     def visit(self, z):
         """Solve this row, and change z by it; the change of its rate."""
         old = self._impulse
@@ -226,19 +232,36 @@ class Cone:
         for w, x in zip(self.w, self.impulses, strict=True):
             added(z, w, x)
 
-    def visit(self, z):
-        """Solve this contact, and change z by it; the largest change of its rates."""
-        old = self.impulses
-        rates = [o + product(w, z) for o, w in zip(self.offset, self.w, strict=True)]
-        if not is_zero(self.compliance):
-            rates[2] = rates[2] + self.compliance * old[2]
-        new = self._solved(rates, old)
-        change = [x - x0 for x, x0 in zip(new, old, strict=True)]
+    def normal_rate(self, z):
+        """The normal rate with its target, and what a soft contact yields."""
+        rate = self.offset[2] + product(self.w[2], z)
+        return rate if is_zero(self.compliance) else rate + self.compliance * self.impulses[2]
+
+    def visit(self, z, normal=None):
+        """Solve this contact, and change z by it; a bound of the change of its rates."""
+        old, normal = self.impulses, self.normal_rate(z) if normal is None else normal
+        rates = [*(o + product(w, z) for o, w in zip(self.offset[:2], self.w, strict=False)), normal]
+        self.impulses = self._solved(rates, old)
+        change = [x - x0 for x, x0 in zip(self.impulses, old, strict=True)]
         for w, x in zip(self.w, change, strict=True):
             added(z, w, x)
-        self.impulses = new
-        found = [absolute(sum((b * x for b, x in zip(row, change, strict=True)), start=0.0)) for row in self.B]
-        return larger(larger(found[0], found[1]), found[2])
+        return sum((self.B[n][n] * absolute(x) for n, x in enumerate(change)), start=0.0)
+
+    def guarded_visit(self, z, active):
+        """The same where it is needed: an open contact that does not approach stays as it is."""
+        old, normal, places = self.impulses, self.normal_rate(z), sorted(set().union(*self.w))
+
+        def solved():
+            after = list(z)
+            change = self.visit(after, normal)
+            return change, *self.impulses, *(after[m] for m in places)
+
+        needed = active & ((normal < 0.0) | (old[2] > 0.0))
+        change, *found = guarded(needed, [0.0, *old, *(z[m] for m in places)], solved)
+        self.impulses = found[:3]
+        for m, z_m in zip(places, found[3:], strict=True):
+            z[m] = z_m
+        return change
 
     def _solved(self, rates, old) -> list:
         """Impulses that solve this contact at these rates of the old ones."""
@@ -274,20 +297,35 @@ def larger(a, b):
 
 
 def swept(blocks, z, sweeps: int = SWEEPS):
-    """Visit all blocks in so many sweeps from their first guesses.
+    """Visit all blocks in so many sweeps from their first guesses, or until none changes.
 
     Returns
     -------
     z : list
     residual : scalar
-        The largest change of a rate in the last sweep.
+        A bound of the largest change of a rate in the last sweep.
     """
-    z, residual = list(z), 0.0
+    z = list(z)
     for block in blocks:
         block.start(z)
-    for n in range(sweeps):
-        changes = [block.visit(z) for block in blocks]
-        if n == sweeps - 1:
-            for change in changes:
-                residual = larger(change, residual)
+    residual = once(blocks, z)
+    for _ in range(sweeps - 1):
+        if len(blocks) > FEW:
+            active = residual > STILL
+            residual = largest([block.guarded_visit(z, active) for block in repeated(blocks, z)])
+        else:
+            residual = once(blocks, z)
     return z, residual
+
+
+def once(blocks, z):
+    """One sweep; a bound of the largest change of a rate."""
+    return largest([block.visit(z) for block in repeated(blocks, z)])
+
+
+def largest(changes):
+    """The largest of some numbers that are not negative."""
+    found = 0.0
+    for x in changes:
+        found = x if is_zero(found) else larger(x, found)
+    return found
