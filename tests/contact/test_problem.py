@@ -43,9 +43,7 @@ def test_methods_for_the_true_cone_agree(method):
     rng = np.random.default_rng(4)
     J = rng.normal(size=(9, 30))
     problem = ContactProblem(J @ J.T, J @ rng.normal(size=30), 0.3)
-    assert problem.solve(method, tolerance=1e-12).impulses == pytest.approx(
-        problem.solve("exact").impulses, abs=1e-9
-    )
+    assert problem.solve(method, tolerance=1e-12).impulses == pytest.approx(problem.solve("exact").impulses, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if "anitescu" not in name])

@@ -20,6 +20,9 @@ CORRECTION, FASTEST = 0.2, 1.0
 DEEPEST = 0.1
 """Part of the smaller body's radius that bodies may be in each other at the start."""
 
+ROUNDS = 10
+"""Impacts that follow from each other in one step."""
+
 POINTS = 64
 """More than the candidate points of any pair."""
 
@@ -135,7 +138,7 @@ class Pile:
         ground=True,
         gravity=(0.0, 0.0, -9.81),
         tolerance: float = 1e-7,
-        sweeps: int = 100,
+        sweeps: int = 200,
     ) -> None:
         self.positions, self.orientations = poses_of(positions, orientations)
         n = len(self.positions)
@@ -306,19 +309,21 @@ class Pile:
     def _impacts(self, dt: float, acceleration: np.ndarray) -> bool:
         """Change the velocities by impacts of contacts that close in this step; whether there are any."""
         contacts, gap, e = self._contacts, self._points[:, 0], self._restitution
-        rate = contacts.gap_rates()
-        hits = (rate < -2.0 * dt * np.linalg.norm(self.gravity)) & (gap + dt * rate < 0.0)
-        if not (hits & (e > 0.0)).any():
-            return False
         of_all = np.zeros((self._total, 3))
         of_all[: len(self)] = acceleration
         a, b = self._pair.T
         # Twice the energy per mass that forces give on the way from here to the surface.
         gain = -2.0 * gap * np.einsum("nk,nk->n", of_all[b] - of_all[a], self._points[:, 4:])
-        after = np.sqrt(np.maximum(e * e * np.maximum(rate * rate + gain, 0.0) - gain, 0.0))
-        contacts.set_offset(np.where(hits, -after, np.where(gap <= 0.0, 0.0, NEVER)))
-        contacts.solve(self.tolerance, self.sweeps)
-        contacts.impulse[:] = 0.0
+        slow = 2.0 * dt * np.linalg.norm(self.gravity)
+        for round in range(ROUNDS):
+            rate = contacts.gap_rates()
+            hits = (rate < -slow) & (gap + dt * rate < 0.0)
+            if not (hits & (e > 0.0)).any():
+                return round > 0
+            after = np.sqrt(np.maximum(e * e * np.maximum(rate * rate + gain, 0.0) - gain, 0.0))
+            contacts.set_offset(np.where(hits, -after, np.where(gap <= 0.0, e * rate, NEVER)))
+            contacts.solve(self.tolerance, self.sweeps)
+            contacts.impulse[:] = 0.0
         return True
 
     def _advanced(self, dt: float, start: np.ndarray) -> list[np.ndarray]:

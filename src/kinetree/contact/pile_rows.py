@@ -114,8 +114,8 @@ def normal_velocity(za, zb, row):
 def visit(za, zb, row, offset, impulse):
     """One contact of a sweep: the impulse that solves it alone, and the velocities that follow.
 
-    The conditions are those of Signorini on ``w_n + offset`` and of Coulomb on w_t. ``change`` is the largest change of
-    a component of the contact's velocity by the visit [m/s].
+    The conditions are those of Signorini on ``w_n + offset`` and of Coulomb on w_t. Results: velocities, impulse, its
+    step, the energy of the step [J], and the largest change of a component of the contact's velocity [m/s].
     """
     *_, B, inverse, (friction, normal_step, tangent_step) = _parts(row)
     w = _velocity(za, zb, row)
@@ -123,9 +123,26 @@ def visit(za, zb, row, offset, impulse):
     found = local_impulse(w, B, inverse, impulse, friction, normal_step, tangent_step)
     step = [new - old for new, old in zip(found, impulse, strict=True)]
     za, zb = push(za, zb, row, step)
-    change = [absolute(x) for x in _product(B, step)]
-    change = where(change[0] > change[1], change[0], change[1]), change[2]
-    return za, zb, found, where(change[0] > change[1], change[0], change[1])
+    change = _product(B, step)
+    energy = sum(x * y for x, y in zip(change, step, strict=True))
+    x, y, n = map(absolute, change)
+    x = where(x > y, x, y)
+    return za, zb, found, step, energy, where(x > n, x, n)
+
+
+def extrapolate(za, zb, row, impulse, direction, step, factor):
+    """The impulse and the velocities of a contact moved further along its last steps, if it sticks.
+
+    Of contacts that slip or open the next solution is no linear function of the others'.
+    """
+    *_, (friction, _, _) = _parts(row)
+    t0, t1, n = impulse
+    size, radius = t0 * t0 + t1 * t1, friction * n
+    sticks = (n > 0.0) & ((size < 0.9999 * radius * radius) | (friction <= 0.0))
+    more = [where(sticks, factor * x, 0.0) for x in direction]
+    za, zb = push(za, zb, row, more)
+    impulse = [x + y for x, y in zip(impulse, more, strict=True)]
+    return za, zb, impulse, [x + y for x, y in zip(more, step, strict=True)]
 
 
 def local_impulse(w, B, inverse, old, friction, normal_step, tangent_step, inner: int = 2) -> list:

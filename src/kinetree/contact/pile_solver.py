@@ -1,8 +1,10 @@
 """The contacts of one step of a pile as arrays, and the sweeps over them.
 
 Block Gauss-Seidel on the true cone: every visit solves one contact and changes the velocities of its two bodies at
-once. Contacts stand in groups of `GROUP` that share no moving body, so that a group's visits run in the lanes of
-vectors and the results depend on no machine. Impulses of the last step, kept in world axes, are the first ones.
+once. Between sweeps impulses are moved further along the last steps, as conjugate gradients do, until the steps grow:
+tall stacks need a tenth of the sweeps. Contacts stand in groups of `GROUP` that share no moving body, so that a group's
+visits run in the lanes of vectors and the results depend on no machine. Impulses of the last step, kept in world axes,
+are the first ones.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.compiler.row_function import RowFunction, conflict_free
-from kinetree.contact.pile_rows import FRAME, ROW, contact_row, normal_velocity, push, visit
+from kinetree.contact.pile_rows import FRAME, ROW, contact_row, extrapolate, normal_velocity, push, visit
 
 NEVER = 1e300
 """Offset of rows that fill a group [m/s]."""
@@ -25,7 +27,13 @@ VISIT = RowFunction(
     "a visit of a contact",
     visit,
     f"{_Z} row[{ROW}] offset impulse[3]",
-    "za_next[6] zb_next[6] impulse_next[3] change",
+    "za_next[6] zb_next[6] impulse_next[3] step[3] energy change",
+)
+EXTRAPOLATE = RowFunction(
+    "impulses between sweeps",
+    extrapolate,
+    f"{_Z} row[{ROW}] impulse[3] direction[3] step[3] factor",
+    "za_next[6] zb_next[6] impulse_next[3] direction_next[3]",
 )
 
 
@@ -57,7 +65,9 @@ class Contacts:
         self.normal = self._filled(points[:, 4:7], (0.0, 0.0, 1.0))
         self.friction = self._filled(friction, 0.0)
         self.offset, self.impulse = np.full(self.n, NEVER), np.zeros((self.n, 3))
-        self.row, self.change, self.rate = np.empty((self.n, ROW)), np.zeros(self.n), np.empty((self.n, 1))
+        self.row, self.rate = np.empty((self.n, ROW)), np.empty((self.n, 1))
+        self.change, self._energy = np.zeros(self.n), np.zeros(self.n)
+        self._step, self._direction, self._factor = np.zeros((self.n, 3)), np.zeros((self.n, 3)), np.zeros(())
         a, b = (z, self.first), (z, self.second)
         given = {"a": (frames, self.first), "b": (frames, self.second), "normal": self.normal,
                  "position": self.position, "friction": self.friction}  # fmt: skip
@@ -68,7 +78,12 @@ class Contacts:
         self._visit = VISIT.indexed(
             self.n,
             both | {"offset": self.offset, "impulse": self.impulse},
-            after | {"impulse_next": self.impulse, "change": self.change},
+            after | {"impulse_next": self.impulse, "step": self._step, "energy": self._energy, "change": self.change},
+        )
+        self._extrapolate = EXTRAPOLATE.indexed(
+            self.n,
+            both | {"impulse": self.impulse, "direction": self._direction, "step": self._step, "factor": self._factor},
+            after | {"impulse_next": self.impulse, "direction_next": self._direction},
         )
 
     def _filled(self, values: np.ndarray, fill) -> np.ndarray:
@@ -105,12 +120,21 @@ class Contacts:
         self._push()
 
     def solve(self, tolerance: float, most: int) -> int:
-        """Sweep until no visit changes a velocity by more than a tolerance [m/s]; returns the number of sweeps."""
+        """Sweep until no visit changes a velocity by more than a tolerance [m/s]; returns the number of sweeps.
+
+        Source: M. Silcowitz, S. Niebe, K. Erleben, A nonsmooth nonlinear conjugate gradient method for interactive
+        contact force problems (2010), with the energy of the steps as their size.
+        """
+        before = 0.0
         for k in range(most if self.n else 0):
             self._visit()
-            if self.change.max() <= tolerance:
+            if self.change.max() <= tolerance or k == most - 1:
                 return k + 1
-        return most if self.n else 0
+            energy = self._energy.sum()
+            self._factor[()] = energy / before if energy < before else 0.0
+            self._extrapolate()
+            before = energy
+        return 0
 
     def world_impulses(self) -> np.ndarray:
         """Impulses on the second bodies in world axes, in the order of the contacts given [N s]."""
