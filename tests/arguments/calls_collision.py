@@ -36,6 +36,7 @@ def queries(model) -> dict[str, tuple]:
     found = {
         "distances": chosen | dict(within=1.0, meshes="hull"),
         "contact_manifold": chosen | dict(margin=0.1, meshes="hull"),
+        "check_start": chosen | dict(allowed=2.0, meshes="hull"),
         "colliding_pairs": state | dict(margin=0.1, meshes="hull"),
         "contact_wrenches": dict(positions=[[0.0, 0.0, 0.0]], normals=up),
         "minimal_contact_set": dict(wrenches=up, tolerance=1e-9),

@@ -40,6 +40,7 @@ MADE = {
     "collision.Distances",
     "collision.Manifold",
     "collision.MinimalContactSet",
+    "collision.Overlaps",
     "contact.ContactSolution",
     "contact.LCPSolution",
     "contact.LeastConstraint",

@@ -14,8 +14,10 @@ from kinetree.collision.material import Ground as Ground
 from kinetree.queries.manifold import Manifold as Manifold
 from kinetree.collision.material import Material as Material
 from kinetree.queries.minimal_set import MinimalContactSet as MinimalContactSet
+from kinetree.queries.start import Overlaps as Overlaps
 from kinetree.collision.pair import PAIR_LAWS as PAIR_LAWS
 from kinetree.collision.shape import Shape as Shape
+from kinetree.queries.start import check_start as check_start
 from kinetree.queries.distances import colliding_pairs as colliding_pairs
 from kinetree.collision.axes import contact_axes as contact_axes
 from kinetree.queries.manifold import contact_manifold as contact_manifold
@@ -31,8 +33,10 @@ __all__ = [
     "Manifold",
     "Material",
     "MinimalContactSet",
+    "Overlaps",
     "PAIR_LAWS",
     "Shape",
+    "check_start",
     "colliding_pairs",
     "contact_axes",
     "contact_bias",
