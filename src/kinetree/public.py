@@ -103,6 +103,7 @@ PLACES = {
         **{
             name: f"model.library.{module}"
             for module, all_of_them in {
+                "contact_scenes": "ball_on_turntable free_shape gripper stack_of_boxes wheeled_robot",
                 "legs": "cassie_leg",
                 "musculoskeletal": "arm26",
                 "nonholonomic": "chaplygin_sleigh rolling_disk",
@@ -147,7 +148,7 @@ PLACES = {
     },
     "kinetree.viz": {
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
-        "plot_comparison": "viz.run_plots", "plot_deformables": "viz.deformables",
+        "plot_comparison": "viz.run_plots", "plot_contacts": "viz.contacts", "plot_deformables": "viz.deformables",
         "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",
         "plot_mechanism": "viz.mechanism", "plot_path": "viz.run_plots", "plot_phase": "viz.run_plots",
         "plot_power": "viz.run_plots", "plot_trajectory": "viz.plots",

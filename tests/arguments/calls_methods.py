@@ -241,6 +241,7 @@ def models(folder) -> dict:
 def runs(folder) -> dict:
     m, q, v = arm(), np.array([0.3, -0.2]), np.array([0.1, 0.2])
     run = kt.simulate(m, q, v, duration=0.01, dt=1e-3)
+    touched = kt.simulate(kt.models.free_shape("sphere", 0.1), duration=0.003, ground=True)
     simulation = functools.partial(kt.Simulation, m, q, v)
     snapshot = simulation().save()
     saved = str(snapshot.save(folder / "snapshot.npz"))
@@ -256,6 +257,7 @@ def runs(folder) -> dict:
         "Trajectory.save": (run.save, dict(path=str(folder / "saved.npz"), energy_balance=None)),
         "Trajectory.plot": (run.plot, whole_call(run.plot)),
         "Trajectory.plot_energy_balance": (run.plot_energy_balance, whole_call(run.plot_energy_balance)),
+        "Trajectory.plot_contacts": (touched.plot_contacts, whole_call(touched.plot_contacts)),
         "Trajectory.plot_path": (run.plot_path, whole_call(run.plot_path, frames="lower")),
         "Trajectory.plot_phase": (run.plot_phase, whole_call(run.plot_phase)),
         "Trajectory.plot_power": (run.plot_power, whole_call(run.plot_power)),

@@ -115,7 +115,7 @@ def denavit_hartenberg() -> dict:
 def drawn() -> dict:
     m = arm()
     run = kt.simulate(m, [0.3, -0.2], [0.1, 0.2], duration=0.003, dt=1e-3)
-    both = {"run": run}
+    both, touched = {"run": run}, kt.simulate(kt.models.free_shape("sphere", 0.1), duration=0.003, ground=True)
     return {
         "viz.joint_kinds": (viz.joint_kinds, {}),
         "viz.plot_joint": (viz.plot_joint, whole_call(viz.plot_joint, joint="revolute")),
@@ -123,6 +123,7 @@ def drawn() -> dict:
         "viz.joint_gallery": (viz.joint_gallery, whole_call(viz.joint_gallery, joints={"a": m.joints[1]})),
         "viz.plot_trajectory": (viz.plot_trajectory, whole_call(viz.plot_trajectory, trajectory=run)),
         "viz.plot_phase": (viz.plot_phase, whole_call(viz.plot_phase, **both)),
+        "viz.plot_contacts": (viz.plot_contacts, whole_call(viz.plot_contacts, run=touched)),
         "viz.plot_path": (viz.plot_path, whole_call(viz.plot_path, frames="lower", **both)),
         "viz.plot_power": (viz.plot_power, whole_call(viz.plot_power, **both)),
         "viz.plot_energy_balance": (viz.plot_energy_balance, whole_call(viz.plot_energy_balance, **both)),

@@ -136,6 +136,8 @@ CASES = [
              lambda n=name, x=value: command("simulate", "cart_pole", f"--{n}", x), f"{name} = .* integrator is 'auto'")
         for name, value in (("rtol", "1e-3"), ("atol", "1e-3"), ("method", "bs32"))
     ),
+    Case("kinetree simulate", "--friction", lambda: ("Ground(friction=...)", "tests/contact"),
+         lambda: command("simulate", "quadruped", "--friction", "0.5"), "--friction .* --ground"),
     Case("kinetree simulate", "--seed", lambda: ("kt.simulate", "has the case"),
          lambda: command("simulate", "cart_pole", "--q0", "0 0", "--seed", 1), "seed .* q0"),
     Case("kinetree accuracy", "--states",

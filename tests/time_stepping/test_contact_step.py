@@ -134,16 +134,18 @@ def test_many_contacts_are_the_same_compiled_and_interpreted():
 
 
 def test_simulations_take_the_same_steps(box):
-    """`simulate` by this method is the rollout, with its impulses as memory."""
-    q0, v0 = at(box, (0.0, 0.0, 0.11), (1.0, 0.05, 0.02, 0.0)), [0.3, -0.2, 0.1, 0.5, 0.2, -1.0]
+    """`simulate` by this method is the rollout, with its impulses as memory, solved to a residual."""
+    q0, v0 = at(box, (0.0, 0.0, 0.13), (1.0, 0.05, 0.02, 0.0)), [0.3, -0.2, 0.1, 0.5, 0.2, -1.0]
     run = kt.simulate(box, q0, v0, duration=0.1, dt=DT, integrator="time_stepping")
     q, _ = rolled(box, q0, v0, 100)
-    assert run.q == pytest.approx(q, abs=1e-10)
+    n = np.argmax(run.contacts.touching.any(axis=1)) + 1
+    assert n > 5 and run.q[:n] == pytest.approx(q[:n], abs=1e-10)
+    assert run.q == pytest.approx(q, abs=1e-4)  # the residual of eight sweeps at the landing
 
 
 def test_other_methods_refuse_contact(box):
     """Nothing is left out in silence."""
-    with pytest.raises(UnsupportedError, match=r"computes no contact. Use 'time_stepping' or 'auto'"):
+    with pytest.raises(UnsupportedError, match=r"computes no contact. Use 'time_stepping'"):
         kt.rollout(box, at(box), None, None, DT, steps=2, integrator="rk4")
     with pytest.raises(ArgumentError, match="ground"):
         kt.rollout(body("ball"), at(box), None, None, DT, steps=2, ground="floor")

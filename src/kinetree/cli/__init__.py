@@ -17,6 +17,7 @@ import typer
 
 from kinetree.arguments import choice
 from kinetree.cli.ending import Errors, flushed, make_streams_safe, signal_code, signals
+from kinetree.cli.ground import on_ground
 from kinetree.cli.targets import check_figure, check_run, check_targets, keep_partial
 from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
 
@@ -216,6 +217,8 @@ def simulate(
     robot: Robot,
     duration: Annotated[float, _option("Simulated time [s].", default=True)] = 5.0,
     dt: Annotated[float, _option("Step, or distance of the samples of adaptive [s].", default=True)] = 1e-3,
+    ground: Annotated[bool, _option("Stand on the ground z = 0; the root of a URDF moves freely.", "--ground")] = False,
+    friction: Annotated[float | None, _option("Coefficient of friction of --ground.", default="0.8")] = None,
     integrator: Annotated[str, _option("auto, semi_implicit, rk4, dp54, ... or adaptive.", default=True)] = "auto",
     method: Annotated[str | None, _option("Method of adaptive: dop853, dp54, Radau, ...", default="dop853")] = None,
     rtol: Annotated[float | None, _option("Relative tolerance of adaptive.", default="1e-10")] = None,
@@ -238,7 +241,7 @@ def simulate(
 
     check_figure(plot)
     check_run(save)
-    model = load()
+    model, plane = on_ground(load, ground, friction)
     if model.unsupported and not tree_only:
         message = (
             f"{robot} holds {_some(model.unsupported)}; simulations do not compute that yet, --tree-only leaves it out."
@@ -248,17 +251,12 @@ def simulate(
     try:
         run = run_simulation(
             model,
-            q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes),
-            _numbers(v0, "--v0"),
-            duration=duration,
-            dt=dt,
+            q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes), _numbers(v0, "--v0"),
+            duration=duration, dt=dt, ground=plane,
             integrator=_integrator(integrator, method=method, rtol=rtol, atol=atol),
-            inputs=Inputs(tau=_numbers(tau, "--tau")),
-            record=Record(period=sample_period),
-            seed=seed,
-            components=components,
-            progress=False if quiet else None,
-        )
+            inputs=Inputs(tau=_numbers(tau, "--tau")), record=Record(period=sample_period), seed=seed,
+            components=components, progress=False if quiet else None,
+        )  # fmt: skip
     except BaseException as error:
         keep_partial(error, save)
         raise

@@ -81,6 +81,7 @@ class EventDriven:
     max_step: float | None = None
 
     name = "event_driven"
+    contacts = True
     order = 5
     internal_states = True
     algorithm = None  # the number of events is not known ahead: no rollouts

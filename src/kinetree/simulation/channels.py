@@ -234,6 +234,9 @@ class Channels(Mapping):
         for quantity in run.extra:
             if quantity.name == name:
                 return quantity
+        places = {x.name: x for x in run.contact_channels}
+        if name in places:
+            return places[name]
         if name in self._balance():
             return _of_balance(run, name)
         frame, _, part = str(name).rpartition(".")
@@ -248,6 +251,7 @@ class Channels(Mapping):
 
     def __iter__(self) -> Iterator[str]:
         yield from SAMPLED
+        yield from (quantity.name for quantity in self._run.contact_channels)
         yield from self._balance()
         yield from (quantity.name for quantity in self._run.extra)
 
@@ -313,7 +317,7 @@ def internal_channels(model, time, x, u) -> tuple[Quantity, ...]:
 def _is_taken(run, name: str) -> bool:
     head, dot, _ = name.rpartition(".")
     frames = () if run.model is None else (frame.name for frame in run.model.frames)
-    known = (*SAMPLED, *INTERNAL, *AXES, *BALANCE, *(x.name for x in run.extra))
+    known = (*SAMPLED, *INTERNAL, *AXES, *BALANCE, *(x.name for x in (*run.extra, *run.contact_channels)))
     if name in known or (dot and (name.partition(".")[0] in (*BALANCE, *FILES) or head in frames)):
         return True
     return bool(Components(run.metadata.components).having("channels")) and name in run.energy_balance.others

@@ -149,7 +149,7 @@ class Stiffness:
 
 
 def chosen_method(model, integrator, dt: float, has_constraints: bool):
-    """The method for "auto", else the one given; and notes on it.
+    """The method for "auto", else the one given; and notes on it. Contact is computed by time stepping.
 
     Parameters
     ----------
@@ -162,6 +162,8 @@ def chosen_method(model, integrator, dt: float, has_constraints: bool):
     has_constraints : bool
         Whether joints stick, are locked or stopped: semi-implicit Euler is the method for that.
     """
+    if integrator == "auto" and model.contacts:
+        return FIXED_STEP["time_stepping"], []
     is_automatic = integrator == "auto" and not has_constraints
     if integrator == "auto" and not is_automatic:
         integrator = FIXED_STEP["semi_implicit"]
@@ -176,18 +178,18 @@ def chosen_method(model, integrator, dt: float, has_constraints: bool):
 def contact_notes(model) -> list[str]:
     """Note that free bodies pass through the floor of their file, and bodies through each other.
 
-    Neighbors in the tree, which the joint between them lets overlap, are no reason for a note.
+    Neighbors in the tree, which the joint between them lets overlap, are no reason for a note, nor are bodies whose
+    contacts the model has.
     """
-    if model.contacts:
-        return [f"the {len(model.contacts)} contact pairs of the model are left out: this method does not compute them"]
     solid = [sum(shape.role != "visual" for shape in shapes) for shapes in model.geometry]
+    touching = [[model.frame(frame).body == 0 for frame in pair.frames] for pair in model.contacts]
     falls = any(model.joints[i].nv == 6 for i in model.children(0))
     passed = []
-    if solid[0] and falls:
+    if solid[0] and falls and not any(map(any, touching)):
         passed.append(f"the {f'{solid[0]} collision shapes' if solid[0] > 1 else 'collision shape'} of the world")
     moving = [i for i in model.outward() if solid[i]]
     neighbors = sum(any(solid[p] for p in model.support(i)[:-1]) for i in moving)
-    if len(moving) * (len(moving) - 1) // 2 > neighbors:
+    if len(moving) * (len(moving) - 1) // 2 > neighbors and all(map(any, touching)):
         passed.append("each other")
     return [f"bodies pass through {' and '.join(passed)}: contacts are not simulated"] if passed else []
 

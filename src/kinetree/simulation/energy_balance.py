@@ -20,6 +20,7 @@ from kinetree.integrators.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
 from kinetree.simulation.channels import BALANCE
 from kinetree.simulation.components import Channel, Components, component_name
+from kinetree.simulation.contacts import world_wrenches
 from kinetree.simulation.interpolation import arriving_velocities
 from kinetree.simulation.quadrature import accumulated, entered, total
 from kinetree.simulation.rounding import rounding
@@ -239,7 +240,8 @@ def _sources(run, system, now) -> dict[str, Channel]:
         power = _wrench_power(model, run, now, metadata.wrenches, v)
         work = None
         if metadata.constant_wrenches:  # constant from one sample to the next: by the mean of the velocities at both
-            later = _wrench_power(model, run, now, np.roll(metadata.wrenches, 1, axis=0), arriving_velocities(run))
+            arriving = arriving_velocities(time, v, run.events)
+            later = _wrench_power(model, run, now, np.roll(metadata.wrenches, 1, axis=0), arriving)
             work = _sums(0.5 * np.diff(time)[:, None] * (power[:-1] + later[1:])[:, None])[:, 0]
         channels["external wrenches"] = Channel("power", power, work=work)
     if model.time_dependent:
@@ -295,7 +297,7 @@ def _passive_channels(run) -> dict[str, Channel]:
     channels = {name: Channel("power", -d * v**2) for name, d in parts.items() if np.any(d * v)}
     euler = getattr(run.metadata.method, "name", None) == "semi_implicit" and run.metadata.every == 1
     if euler and not any(getattr(component, "stops", False) for component in run.metadata.components):
-        displacement = np.diff(time)[:, None] * arriving_velocities(run)[1:] ** 2
+        displacement = np.diff(time)[:, None] * arriving_velocities(time, v, run.events)[1:] ** 2
         return {name: replace(x, work=_sums(-parts[name][:-1] * displacement)) for name, x in channels.items()}
     for name in channels:
         if np.any(beyond[name]):
@@ -372,7 +374,12 @@ def _momentum_error(model, run, momentum) -> np.ndarray | None:
         weight[:, :3] = np.cross(System(model).function("center_of_mass")(run.q), weight[:, 3:])
     if run.metadata.wrenches is not None:
         weight = weight + run.metadata.wrenches[:, 1:].sum(axis=1)
-    return momentum - momentum[0] - accumulated(run.time, weight)
+    error = momentum - momentum[0] - accumulated(run.time, weight)
+    if run.metadata.contacts:
+        if run.metadata.every > 1:  # forces between the samples are unknown
+            return None
+        error -= _sums(world_wrenches(run)[:-1] * np.diff(run.time)[:, None])
+    return error
 
 
 def _quaternion_error(model, q) -> np.ndarray:

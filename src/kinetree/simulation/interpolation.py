@@ -33,12 +33,12 @@ def interpolate(run, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return function("integrate")(q0, xi), _hermite(s, v0, h * a0, v1, h * a1)
 
 
-def arriving_velocities(run) -> np.ndarray:
+def arriving_velocities(time, v, events) -> np.ndarray:
     """Velocities with which the motion arrives at the samples, (T, nv): those before an event that changed them."""
-    V = run.v.copy()
-    for x in reversed(run.events):  # of several at once the first has the state before all
-        n = int(np.searchsorted(run.time, x.time))
-        if n < len(V) and run.time[n] == x.time:
+    V = v.copy()
+    for x in reversed(events):  # of several at once the first has the state before all
+        n = int(np.searchsorted(time, x.time))
+        if n < len(V) and time[n] == x.time:
             V[n] = x.v
     return V
 

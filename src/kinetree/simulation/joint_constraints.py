@@ -220,12 +220,14 @@ class JointConstraints(Component):
 def requested(model, integrator) -> JointConstraints | None:
     """The component for the constraints of a model and a method, or "auto"; None if there are none for it.
 
-    Bounded forces beside loops stay in the model, as in rollouts: the step itself solves for them.
+    Bounded forces beside loops, and by time stepping, stay in the model, as in rollouts: the step itself solves for
+    them.
     """
     looped = bool(remaining_rows(model)) or any(c.replaces_in_loops for c in bounded_constraints(model))
-    kinds = ELIMINATED if looped and bounded_constraints(model) else HANDLED
+    stepped = bool(model.contacts) if integrator == "auto" else integrator.name == "time_stepping"
+    kinds = ELIMINATED if stepped or (looped and bounded_constraints(model)) else HANDLED
     constraints = [c for c in model.constraints if isinstance(c, kinds)]
-    reduced = looped or (integrator != "auto" and integrator.name != "semi_implicit")
+    reduced = looped or stepped or (integrator != "auto" and integrator.name != "semi_implicit")
     return JointConstraints(constraints, reduced) if constraints else None
 
 

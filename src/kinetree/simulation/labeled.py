@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.errors import MissingDependencyError
 from kinetree.files import replacing
 from kinetree.simulation.channels import SAMPLED, Quantity
+from kinetree.simulation.contacts import place_channels
 from kinetree.simulation.run_archives import INSTALL, SLASH
 from kinetree.simulation.storage import as_json, content
 
@@ -102,7 +103,7 @@ def save_netcdf(run, path: Path, energy_balance: bool) -> None:
 
 def _quantities(run, frames, energy_balance: bool) -> list[Quantity]:
     channels = run.channels
-    names = list(channels) if energy_balance else [*SAMPLED, *(x.name for x in run.extra)]
+    names = list(channels) if energy_balance else [*SAMPLED, *(x.name for x in (*run.extra, *place_channels(run)))]
     frames = (frames,) if isinstance(frames, str) else frames
     found = [channels[name] for name in names]
     return found + [quantity for frame in frames for quantity in run.frame(frame).channels.values()]

@@ -9,6 +9,7 @@ import numpy as np
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
 from kinetree.algorithms.projection import has_loops
+from kinetree.collision.material import Ground
 from kinetree.errors import SimulationError
 from kinetree.forces.motor import driven_model
 from kinetree.integrators.closure import closed_by
@@ -18,8 +19,10 @@ from kinetree.model.closing import closed_position
 from kinetree.simulation.choice import chosen_method, contact_notes, friction_notes, slow_steps
 from kinetree.simulation.closed_starts import closed_start, inexact_rows, require_regular_start
 from kinetree.simulation.components import Components
+from kinetree.simulation.contact_forces import ContactPower
+from kinetree.simulation.contact_starts import start_on_ground, touching_model
 from kinetree.simulation.events import checked_events
-from kinetree.simulation.initial import initial_state, joined_state
+from kinetree.simulation.initial import INITIAL, initial_state, joined_state
 from kinetree.simulation.joint_constraints import JointConstraints, hard_coordinates, refuse_methods, requested
 from kinetree.simulation.limits import with_soft_stops
 from kinetree.simulation.loop_forces import requested_loops
@@ -64,36 +67,43 @@ class Plan:
     digests: tuple[str, str]
 
 
-def plan(model, q0, v0, x0, seed, dt: float, integrator, events=(), components=(), closure="projection") -> Plan:
+def plan(
+    model, q0, v0, x0, seed, dt: float, integrator, events=(), components=(), closure="projection", ground=None
+) -> Plan:
     """The plan of a run; the last one of a model is kept where nothing but the model takes part.
 
     Parameters
     ----------
-    model, q0, v0, x0, seed, dt, integrator, events, components, closure
+    model, q0, v0, x0, seed, dt, integrator, events, components, closure, ground
         As for `simulate`.
     """
+    ground = ground if ground is None or ground is False else Ground.of(ground)
     key = None
     if not model.motors and closure == "projection" and all(type(x) is tuple and not x for x in (events, components)):
         method = integrator_of("simulate: integrator", integrator)  # another one may have the name by now
-        key = (_bytes(q0), _bytes(v0), _bytes(x0), seed, dt, method)
+        key = (_bytes(q0), _bytes(v0), _bytes(x0), seed, dt, method, ground)
         kept = model.functions.get(_KEPT)
         if kept is not None and kept[0] == key:
             return kept[1]
-    found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure)
+    found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure, ground)
     if key is not None and not found.components.having("get_state"):
         model.functions[_KEPT] = key, found
     return found
 
 
-def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) -> Plan:
+def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure, ground) -> Plan:
     integrator = integrator_of("simulate: integrator", integrator)
-    constraints = requested(given, integrator)
+    touched = touching_model(given, ground, integrator)
+    constraints = requested(touched, integrator)
     own = () if constraints is None else (constraints,)
-    own += (*map(Drivetrain, given.motors), *checked_events(events))
+    own += (*map(Drivetrain, given.motors), *checked_events(events), *([ContactPower()] if touched.contacts else ()))
     components = Components((*Components(components).all, *own))
-    model = components.prepare(driven_model(given))
+    model = components.prepare(driven_model(touched))
     hard = hard_coordinates(model) if constraints is None else constraints.hard
     q, v, notes = initial_state(model, q0, v0, seed, hard)
+    if model.contacts:
+        q, placed = start_on_ground(model, q, q0 is not None, INITIAL in model.keyframes and seed is None)
+        notes += placed
     if constraints is not None:
         q, v, changed = constraints.start(model, q, v)
         notes += changed
@@ -104,10 +114,10 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure) 
     bounded = bounded_constraints(active)
     held = bounded or (constraints is not None and not constraints.eliminated)
     method, chosen = chosen_method(active, integrator, dt, bool(held))
-    if bounded and method.name != "semi_implicit":
+    if bounded and method.name not in ("semi_implicit", "time_stepping"):
         raise SimulationError(
-            f"simulate: {bounded[0]} beside loops is part of integrator 'semi_implicit' alone; integrator "
-            f"{method.name!r} has no such step. Use integrator='semi_implicit', or leave it out of model.constraints.",
+            f"simulate: {bounded[0]} beside loops is part of integrator 'semi_implicit' and of 'time_stepping'; "
+            f"integrator {method.name!r} has no such step. Use one of these, or leave it out of model.constraints.",
             integrator=method.name,
         )
     if constraints is not None:

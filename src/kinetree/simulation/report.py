@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.system import System, time_argument
+from kinetree.simulation.contact_report import contact_findings, contact_notes
 from kinetree.simulation.divergence import Finding, divergence
 from kinetree.simulation.half_steps import half_steps
 from kinetree.simulation.limits import bounded_coordinates
@@ -87,8 +88,10 @@ def make_report(run) -> Report:
         checks = (_energy, _step, _stops, _saturation, _speed, _manifold, _momentum, _events)
         for check in checks:
             found += check(run, balance, noise)
+        found += contact_findings(run)
     found.sort(key=lambda finding: not finding.serious)
-    return Report(opening, tuple(found), balance.table(), tuple(_resting(run, balance, noise)))
+    notes = (*_resting(run, balance, noise), *contact_notes(run))
+    return Report(opening, tuple(found), balance.table(), notes)
 
 
 def _energy(run, balance, noise):

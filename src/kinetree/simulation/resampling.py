@@ -11,9 +11,11 @@ from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
 from kinetree.integrators.system import System, dynamics_time, internal_arguments, time_argument
 from kinetree.simulation.channels import STORED, frozen
+from kinetree.simulation.contact_forces import joint_forces
+from kinetree.simulation.contacts import FORCE
 from kinetree.simulation.run_metadata import RunMetadata
 
-ACTING = ("wrenches", "disturbance")  # of the metadata: rows for the samples
+ACTING = ("wrenches", "disturbance", "contact_work")  # of the metadata: rows for the samples
 SAME_TIME = 1e-9  # of a run's duration: times this close are one
 
 
@@ -116,19 +118,21 @@ def resample(run, dt: float | None = None, times=None):
     system = System(model, bool(forces))
     q, v = system.closed(q, v, times)
     dynamics = system.function("forward_dynamics", checks=not remaining_rows(model))
+    extra = tuple(replace(x, time=times, values=frozen(_linear(run.time, x.values, times))) for x in run.extra)
+    touching = next((joint_forces(system, q, x.values) for x in extra if x.name == FORCE and model.contacts), 0.0)
     apart = {"method": None, "every": 1, "constant_tau": False, "constant_wrenches": False, "counts": {}, "kept": {}}
     return replace(
         run,
         time=times,
         q=q,
         v=v,
-        a=dynamics(q, v, tau, *dynamics_time(model, times), *forces, *internal),
+        a=dynamics(q, v, tau + touching, *dynamics_time(model, times), *forces, *internal),
         tau=tau,
         **system.energies(q, v, now),
         dt=float(dt) if dt is not None else float(np.median(np.diff(times))) if len(times) > 1 else run.dt,
         steps=None,
         **_within(run, times, apart | acting),
-        extra=tuple(replace(x, time=times, values=frozen(_linear(run.time, x.values, times))) for x in run.extra),
+        extra=extra,
     )
 
 
@@ -210,7 +214,8 @@ def _joined_metadata(one, two, shift: float) -> RunMetadata:
             shape = (first if second is None else second).shape[1:]
             first = np.zeros((len(one), *shape)) if first is None else first
             second = np.zeros((len(two), *shape)) if second is None else second
-            rows[name] = np.concatenate((first[:-1], second))
+            later = second - second[0] + first[-1] if name == "contact_work" else second  # since the start
+            rows[name] = np.concatenate((first[:-1], later))
     same = a.method == b.method and a.every == b.every and one.dt == two.dt
     return RunMetadata(
         method=a.method if same else None,
@@ -220,6 +225,7 @@ def _joined_metadata(one, two, shift: float) -> RunMetadata:
         impulses=(*a.impulses, *(replace(impulse, time=impulse.time + shift) for impulse in b.impulses)),
         counts={key: a.counts.get(key, 0) + b.counts.get(key, 0) for key in (*a.counts, *b.counts)},
         components=tuple(dict.fromkeys((*a.components, *b.components))),
+        contacts=a.contacts if a.contacts == b.contacts else (),
         failed=b.failed,
         interrupted=b.interrupted,
         **rows,

@@ -14,6 +14,7 @@ from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.events import Occurrence
 from kinetree.simulation.channels import BALANCE, SAMPLED, STORED, Quantity, frozen
 from kinetree.simulation.components import ImpulseEvent
+from kinetree.simulation.contacts import Candidate, place_channels
 from kinetree.simulation.energy_balance import EnergyBalance
 from kinetree.simulation.memory import available_memory
 from kinetree.simulation.provenance import Provenance, Session
@@ -48,6 +49,7 @@ META = {
     "metadata": METADATA | {
         "method": (str, None), "impulses": [{"time": float, "label": str, "energy": float, "joint": str}],
     },
+    "contacts?": [{x.name: float if x.name == "friction" else str for x in fields(Candidate)}],
     "stops?": STOPS,
     "energy_balance?": BALANCE_SETTINGS | {"names": _TEXTS, "others": _TEXTS},
 }  # fmt: skip
@@ -71,7 +73,8 @@ def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray
     arrays : dict of str to numpy.ndarray
     """
     metadata = run.metadata
-    arrays = {name: getattr(run, name) for name in STORED} | {x.name: x.values for x in run.extra}
+    extra = (*run.extra, *place_channels(run))
+    arrays = {name: getattr(run, name) for name in STORED} | {x.name: x.values for x in extra}
     acting = {f"metadata.{name}": getattr(metadata, name) for name in ACTING}
     arrays |= {name: values for name, values in acting.items() if values is not None}
     if run.events:
@@ -84,11 +87,13 @@ def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray
         "provenance": origin,
         "samples": len(run),
         "coordinates": asdict(run.coordinates),
-        "extra": [_parts(x, EXTRA) for x in run.extra],
+        "extra": [_parts(x, EXTRA) for x in extra],
         "events": [_parts(x, EVENT) for x in run.events],
         "metadata": _parts(metadata, METADATA)
         | {"method": getattr(metadata.method, "name", None), "impulses": [asdict(x) for x in metadata.impulses]},
     }
+    if metadata.contacts:
+        meta["contacts"] = [asdict(x) for x in metadata.contacts]
     if run.model is not None:
         meta["stops"] = {name: np.asarray(getattr(run.model, name), dtype=float).tolist() for name in STOPS}
     if energy_balance and (run.model is not None or "energy_balance" in metadata.kept):
@@ -109,6 +114,7 @@ def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]) -> di
     about, session = dict(meta["metadata"]), dict(session)
     about |= {name: arrays[f"metadata.{name}"] for name in ACTING if f"metadata.{name}" in arrays}
     impulses = tuple(ImpulseEvent(**x) for x in about.pop("impulses"))
+    about["contacts"] = tuple(Candidate(**x) for x in meta.get("contacts", ()))
     metadata = RunMetadata(method=FIXED_STEP.get(about.pop("method")), impulses=impulses, **about)
     if "energy_balance" in meta:
         metadata.kept["energy_balance"] = _balance(meta["energy_balance"], arrays, metadata.impulses)
@@ -252,6 +258,8 @@ def expected_arrays(path: Path, meta: dict, headers: dict[str, Header]) -> list[
         shapes |= {f"events.{name}": (count, *columns[SAMPLED[name[0]].axis]) for name in EVENT_ARRAYS}
     if "metadata.disturbance" in headers:
         shapes["metadata.disturbance"] = samples + columns["velocity"]
+    if "metadata.contact_work" in headers:
+        shapes["metadata.contact_work"] = (*samples, 2)
     # The number of bodies, of columns of components: any.
     free = ["metadata.wrenches"] if "metadata.wrenches" in headers else []
     if balance := meta.get("energy_balance"):

@@ -30,6 +30,10 @@ class RunMetadata:
         External wrenches at the samples.
     disturbance : (T, nv) array or None
         The part of tau that the disturbance added.
+    contacts : tuple of Candidate
+        Candidate points of contact.
+    contact_work : (T, 2) array or None
+        Work of normal and tangential contact forces since the start [J].
     impulses : tuple of ImpulseEvent
         Changes of state in an instant.
     counts : dict
@@ -51,6 +55,8 @@ class RunMetadata:
     constant_wrenches: bool = False
     wrenches: np.ndarray | None = None
     disturbance: np.ndarray | None = None
+    contacts: tuple = ()
+    contact_work: np.ndarray | None = None
     impulses: tuple = ()
     counts: dict = field(default_factory=dict)
     components: tuple = ()
@@ -59,7 +65,7 @@ class RunMetadata:
     kept: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        lock(*(x for x in (self.wrenches, self.disturbance) if x is not None))
+        lock(*(x for x in (self.wrenches, self.disturbance, self.contact_work) if x is not None))
 
     def __reduce__(self):
         """Methods of the library by their names: some classes are made from tables, where pickle does not find them."""

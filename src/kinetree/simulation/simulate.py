@@ -17,6 +17,7 @@ def simulate(
     duration: float,
     x0=None,
     dt: float = 1e-3,
+    ground=None,
     integrator="auto",
     controller=None,
     inputs: Inputs | None = None,
@@ -49,14 +50,19 @@ def simulate(
     dt : float
         Step of the fixed-step methods, distance of the samples of "adaptive" [s]. The last step is shortened so that
         the run ends at ``duration``.
+    ground : None, bool, float or Ground
+        Contact with the ground: True for the plane z = 0, a number for one at this height [m], a
+        `kinetree.collision.Ground` with friction, slope and stiffness; besides the contacts of the model. None: these
+        alone. False: those with the world are left out. Without q0, a mechanism that floats is placed with its lowest
+        point on the ground. `Model.with_contacts` has more choices.
     integrator : str or object
         A method with fixed steps, or "adaptive" for steps that keep tolerances; a name, or a method of
         `kinetree.integrators` with its options: ``Adaptive("Radau", rtol=1e-8)``, ``GeneralizedAlpha(rho=0.6)``.
         "semi_implicit": order 1, stable for any joint damping, stiffness and friction, the fastest, but damps
         vibrations. "rk4": order 4, for smooth motions. "auto": "rk4" where dt resolves damping and springs, with the
         stops beside them, and no joint has dry friction, else "semi_implicit"; with springs, a note has the choice
-        and the damping of a vibration. All others are listed in the page on integrators, docs/integrators.md: explicit
-        ones up to order 8, implicit and energy-keeping ones. See the notes.
+        and the damping of a vibration. Models with contacts: "time_stepping". All others are listed in the page on
+        integrators, docs/integrators.md: explicit ones up to order 8, implicit and energy-keeping ones. See the notes.
     controller : callable or sequence of callables, optional
         ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
         once per step and its value is constant over the step. With "adaptive" it is evaluated continuously, as often as
@@ -95,6 +101,8 @@ def simulate(
     SimulationError
         The motion is no longer finite, the solver stops, or the controller's value is invalid; names the time.
         ``error.trajectory`` is the run up to there.
+    UnsupportedError
+        The integrator computes no contact, or there is no law for two shapes.
     LimitError
         The initial position is farther outside a limit than soft stops deflect, 0.2 rad or m, or those of the model.
     MemoryLimitError
@@ -144,8 +152,9 @@ def simulate(
     """
     duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
-        model, q0, v0, x0=x0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
-        checkpoint=checkpoint, events=events, components=components, closure=closure, seed=seed,
+        model, q0, v0, x0=x0, dt=dt, ground=ground, integrator=integrator,
+        controller=controller, inputs=inputs, record=record, checkpoint=checkpoint, events=events,
+        components=components, closure=closure, seed=seed,
     )  # fmt: skip
     if checkpoint is not None and checkpoint.file.exists():
         run.restore(checkpoint.file)

@@ -12,7 +12,7 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_method, a_model, a_number, a_seed, a_truth_value, checked, number
 from kinetree.control.digital import composed
-from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
+from kinetree.errors import KinetreeError, SimulationError, UnsupportedError
 from kinetree.integrators.closure import a_closure
 from kinetree.integrators.methods import Adaptive, described, is_built_in
 from kinetree.integrators.singular_steps import Passages, SingularSteps, passes_singular, sampled_dynamics
@@ -26,8 +26,10 @@ from kinetree.simulation.channels import internal_channels
 from kinetree.simulation.choice import refuse_endless
 from kinetree.simulation.closed_starts import check_closed
 from kinetree.simulation.components import Step
-from kinetree.simulation.divergence import divergence
+from kinetree.simulation.contact_forces import SummedWork, contact_record
+from kinetree.simulation.contacts import candidates_of, force_channel
 from kinetree.simulation.events import interpolated
+from kinetree.simulation.failures import USABLE, blown_up, with_trajectory
 from kinetree.simulation.inputs import BoundInputs
 from kinetree.simulation.memory import check_room, sample_bytes
 from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Record, an_option
@@ -38,9 +40,6 @@ from kinetree.simulation.run_metadata import RunMetadata
 from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulation.trajectory import Trajectory
 
-GROWN = 1e3  # growth of the state since the start that counts as divergence
-USABLE = 1e12  # [rad, m, per second] beyond that, no digit of an angle is significant
-
 
 class Simulation:
     """A simulation that is advanced step by step or for given durations.
@@ -48,7 +47,7 @@ class Simulation:
     Parameters
     ----------
     model : Model
-    q0, v0, x0, dt, integrator, controller, inputs, record, events, components, closure, seed
+    q0, v0, x0, dt, ground, integrator, controller, inputs, record, events, components, closure, seed
         As for `simulate`.
     checkpoint : Checkpoint, optional
         A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
@@ -94,6 +93,7 @@ class Simulation:
         *,
         x0=None,
         dt: float = 1e-3,
+        ground=None,
         integrator="auto",
         controller=None,
         inputs: Inputs | None = None,
@@ -106,7 +106,7 @@ class Simulation:
     ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        self._plan = made = plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure)
+        self._plan = made = plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure, ground)
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
         self._is_adaptive = isinstance(made.method, Adaptive)
@@ -122,8 +122,13 @@ class Simulation:
         self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
         self._project = step_loop.projection(self.system)
         self._run_state = step_loop.RunState(made.q.copy(), made.v.copy(), dt)
-        self._record = step_loop.Recorder(made.model, self._inputs.wrench_of_state)
-        self.is_over = False
+        self._record = step_loop.Recorder(made.model, self._inputs.wrench_of_state, hasattr(self._stepper, "work"))
+        self._one_step, self.is_over = None, False
+        special = isinstance(self._stepper, SingularSteps) or hasattr(self._stepper, "work")
+        if self._is_plain and checkpoint is None and self._every == 1 and not special:
+            self._one_step = step_loop.OneStep(
+                self._run_state, self._stepper, self._inputs, self._record, self._project
+            )
         self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
         self._compile_ahead()
@@ -145,6 +150,8 @@ class Simulation:
             stepper = SingularSteps(stepper, self._method, self.system)
             self._singular = stepper.passages
         stepper = self._components.wrap(stepper, self.system)
+        if self.model.n_contacts and self._every > 1 and not hasattr(stepper, "work"):
+            stepper = SummedWork(stepper, self.system)
         is_foreign = not is_built_in(self._method) or any(not getattr(x, "is_built_in", False) for x in wrapping)
         if not is_foreign:
             return stepper
@@ -191,14 +198,22 @@ class Simulation:
         """Step, or distance of the samples of an adaptive run [s]."""
         return self._run_state.dt
 
+    @property
+    def contact_forces(self) -> np.ndarray:
+        """Contact forces in the last step along the axes (t1, t2, n) of the contacts [N], shape (n_contacts, 3)."""
+        return self._stepper.impulses.reshape(-1, 3) / self._run_state.dt if self.model.n_contacts else np.zeros((0, 3))
+
     # Advancing -----------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """Advance by one step dt; as `advance`, in fewer microseconds where nothing but the controller acts."""
-        if self._is_plain and self._checkpoint is None and not self.is_over:
+        if self._one_step is not None and not self.is_over:
             self._since = time.perf_counter()
             try:
-                self._run_plain_steps(1, step_loop.no_tick)
+                try:
+                    self._one_step()
+                except (step_loop.NotFiniteState, KinetreeError) as error:
+                    self._explain(error)
             except BaseException as error:
                 self._keep(error)
                 raise
@@ -277,22 +292,12 @@ class Simulation:
 
     def _run_steps(self, end: float, bar) -> None:
         whole, rest = self._run_state.whole_steps(end)
-        if self._is_plain and whole:
-            self._run_plain_steps(whole, bar.tick)
-        if rest or not self._is_plain:
-            try:
-                self.is_over = step_loop.run_monitored_steps(
-                    self._run_state, end, self._stepper, self._inputs, self._record, self._every, self._project,
-                    bar.tick, self._monitor,
-                )  # fmt: skip
-            except (step_loop.NotFiniteState, KinetreeError) as error:
-                self._explain(error)
-
-    def _run_plain_steps(self, steps: int, tick) -> None:
+        given = self._stepper, self._inputs, self._record, self._every, self._project, bar.tick
         try:
-            step_loop.run_steps(
-                self._run_state, steps, self._stepper, self._inputs, self._record, self._every, self._project, tick
-            )
+            if self._is_plain and whole:
+                step_loop.run_steps(self._run_state, whole, *given)
+            if rest or not self._is_plain:
+                self.is_over = step_loop.run_monitored_steps(self._run_state, end, *given, self._monitor)
         except (step_loop.NotFiniteState, KinetreeError) as error:
             self._explain(error)
 
@@ -497,6 +502,13 @@ class Simulation:
         forces, acting = dynamics_time(self.model, T) + forces, TAU
         if self._plan.constraints is not None:
             acting = TAU + self._plan.constraints.reactions(system, T, Q, V, TAU, forces)
+        extra = () if X is U is None else internal_channels(self.model, T, X, U)
+        work = None
+        if self.model.n_contacts:
+            ahead = self._impulses_ahead() if last else None
+            touching = contact_record(system, rows, (T, Q, V, self.events), state.dt, ahead)
+            acting, work = acting + touching.joint_forces, touching.work
+            extra = (*extra, force_channel(T, candidates_of(self.model), touching.forces))
         # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
         given, near = (Q, V, acting, *forces), self._singular.near(T)
         checks = checks and self._plan.constraints is None
@@ -516,12 +528,21 @@ class Simulation:
             notes=(*self.notes, *self._singular.notes),
             events=self.events,
             model=self.model,
-            metadata=self._metadata(T, wrenches, ended),
-            extra=() if X is U is None else internal_channels(self.model, T, X, U),
+            metadata=self._metadata(T, wrenches, work, ended),
+            extra=extra,
             provenance=provenance(*self._origin),
         )
 
-    def _metadata(self, times, wrenches, ended: dict[str, str]) -> RunMetadata:
+    def _impulses_ahead(self):
+        """Impulses of contact in the step that would follow, and their work so far; nothing of the run changes."""
+        state, stepper, inputs = self._run_state, self._stepper, self._inputs
+        kept = stepper.get_state()
+        stepper.step(state.time, state.dt, state.q, state.v, inputs.hold_function(), inputs.f_ext)
+        impulses = stepper.impulses
+        stepper.set_state(kept)
+        return impulses, getattr(stepper, "work", None)
+
+    def _metadata(self, times, wrenches, contact_work, ended: dict[str, str]) -> RunMetadata:
         fixed, inputs = self._stepper is not None, self._inputs
         counts = self.counts | ({"steps": self._run_state.count} if fixed else {})
         return RunMetadata(
@@ -531,6 +552,8 @@ class Simulation:
             constant_tau=inputs.at_steps and fixed and self._every == 1,
             constant_wrenches=inputs.wrench_of_state and fixed and self._every == 1,
             wrenches=wrenches,
+            contacts=candidates_of(self.model),
+            contact_work=contact_work,
             disturbance=inputs.disturbances(times),
             impulses=tuple(self._monitor.impulses),
             counts=counts,
@@ -553,22 +576,10 @@ class Simulation:
             with suppress(SimulationError):
                 self._method.solve(system, state.q, state.v, ahead, lambda t, q, v: rest, lambda t: wrenches)
 
-    def _blown_up(self) -> SimulationError:
+    def _blown_up(self) -> KinetreeError:
         """The error for a state that is not finite, with evidence of the samples before."""
-        state = self._run_state
-        coordinates = self.system.coordinates
-        bad, size = coordinates.first_bad(state.q, state.v), ""
-        if bad is None:
-            bad = coordinates.named(int(np.argmax(np.abs(np.concatenate((state.q, state.v))))))
-            size = f" (beyond {RUNAWAY:g})"
-        steady = "integrator='semi_implicit' or 'adaptive'"
-        other = "integrator='rk4' or 'adaptive'" if self.integrator == "semi_implicit" else steady
-        error = SimulationError(
-            f"simulate: the motion is no longer finite at t = {state.time:.6g} s{size}; the first bad coordinate is "
-            f"the {bad}. Use a smaller dt (now {state.dt:g} s), or {other}.",
-            time=state.time,
-            coordinate=bad,
-        )
+        contacts = (self.model.contact_labels, getattr(self._stepper, "impulses", ()))
+        error = blown_up(self._run_state, self.system.coordinates, self.integrator, contacts)
         return self._with_trajectory(error, diverged=True)
 
     def _keep(self, error: BaseException) -> None:
@@ -579,21 +590,4 @@ class Simulation:
     def _with_trajectory(self, error: KinetreeError, diverged: bool = False) -> KinetreeError:
         """The error, with the usable samples, and their evidence of a divergence."""
         self._stop_clock()
-        record = self._record
-        states = np.hstack((record.q[: record.rows], record.v[: record.rows]))
-        size = np.maximum.accumulate(np.nan_to_num(np.abs(states).max(axis=1, initial=0.0), nan=np.inf))
-        usable, last_resort = (int(np.searchsorted(size, most)) for most in (USABLE, RUNAWAY))
-        record.rows = max(usable, min(last_resort, 4), min(record.rows, 1))
-        with np.errstate(all="ignore"):
-            try:
-                error.trajectory = self._trajectory(last=False, failed=error.message) if record.rows else None
-            except SingularityError as singular:
-                if size[record.rows - 1] < GROWN * max(1.0, size[0]):  # the cause; else a consequence of the motion
-                    error = singular
-                error.trajectory = self._trajectory(last=False, checks=False, failed=error.message)
-            found = divergence(error.trajectory) if diverged and record.rows else []
-        for one in found:
-            error.message = f"{error.message} {one.text}"
-            error.args = (error.message,)
-            error.joint, error.began = one.joint, one.time
-        return error
+        return with_trajectory(error, self._record, self._trajectory, diverged)

@@ -68,19 +68,23 @@ class Recorder:
     model : Model
     wrenches : bool
         Whether external wrenches are recorded, too: those that depend on the state.
+    work : bool
+        Whether the work of contact is: where not every step is recorded.
 
     Attributes
     ----------
-    time, q, v, tau, wrenches, u : numpy.ndarray
-        Rows; only the first ``rows`` are filled. ``wrenches`` and ``u`` have none if they are not recorded.
+    time, q, v, tau, wrenches, u, impulses, work : numpy.ndarray
+        Rows; only the first ``rows`` are filled. The last four have none if they are not recorded. Impulses are those
+        of contact in the step that begins at the sample.
     rows : int
     """
 
-    def __init__(self, model, wrenches: bool = False) -> None:
+    def __init__(self, model, wrenches: bool = False, work: bool = False) -> None:
         self.rows = 0
         self.time, self.q, self.v = np.empty(0), np.empty((0, model.nq)), np.empty((0, model.nw))
         self.tau, self.wrenches, self.u = np.empty((0, model.nv)), np.empty((0, model.nb, 6)), np.empty((0, model.nu))
-        more = (("wrenches", wrenches), ("u", model.nu))
+        self.impulses, self.work = np.empty((0, model.n_contact_rows)), np.empty((0, 2))
+        more = (("wrenches", wrenches), ("u", model.nu), ("impulses", model.n_contact_rows), ("work", work))
         self._columns = ("time", "q", "v", "tau", *(name for name, is_recorded in more if is_recorded))
 
     def reserve(self, more: int) -> None:
@@ -91,11 +95,11 @@ class Recorder:
         size = max(needed, LEAST_ROWS, 2 * len(self.time) if self.rows else 0)
         for name in self._columns:
             old = getattr(self, name)
-            new = np.empty((size, *old.shape[1:]))
+            new = np.zeros((size, *old.shape[1:]))  # the step from the last sample may not be made
             new[: self.rows] = old[: self.rows]
             setattr(self, name, new)
 
-    def append(self, t: float, q, v, tau, wrenches=None, u=None) -> None:
+    def append(self, t: float, q, v, tau, wrenches=None, u=None, work=None) -> None:
         """Add a row."""
         self.reserve(1)
         row = self.rows
@@ -104,6 +108,8 @@ class Recorder:
             self.wrenches[row] = wrenches
         if u is not None:
             self.u[row] = u
+        if work is not None:
+            self.work[row] = work
         self.rows = row + 1
 
     def forget(self, t: float) -> None:
@@ -147,6 +153,7 @@ def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, 
         record.forget(state.time)
     record.reserve(steps // every + 1)
     T, Q, V, TAU, row = record.time, record.q, record.v, record.tau, record.rows
+    touches, sums, impulses_due = record.impulses.shape[1] > 0, len(record.work) > 0, False
     q, v, n, count, evaluated = state.q, state.v, state.n, state.count, state.evaluated
     last, good = n + steps, (q, v, n)
     choose, choice = (stepper.choose, n) if isinstance(stepper, SingularSteps) else (None, -1)
@@ -162,11 +169,15 @@ def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, 
                     begin(t, q, v)
             if count % every == 0:
                 T[row], Q[row], V[row], TAU[row] = t, q, v, hold(t)
-                row += 1
+                if sums:
+                    record.work[row] = stepper.work
+                row, impulses_due = row + 1, touches
             if n == choice:
                 step, more = choose(t, dt, q, v)
                 choice = n + more
             q, v = step(t, dt, q, v, hold, f_ext)
+            if impulses_due:
+                record.impulses[row - 1], impulses_due = stepper.impulses, False
             n += 1
             count += 1
             if count % look == 0 or n == last:
@@ -186,6 +197,55 @@ def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, 
     finally:
         record.rows = row
         state.q, state.v, state.n, state.count, state.evaluated = q, v, n, count, False
+
+
+class OneStep:
+    """A whole step without events, impacts or sampling times, prepared: as `run_steps` of one, in half of its time.
+
+    Parameters
+    ----------
+    state : RunState
+    stepper : object
+    inputs : BoundInputs
+    record : Recorder
+        Of every step.
+    project : callable
+    """
+
+    def __init__(self, state: RunState, stepper, inputs, record, project) -> None:
+        self._state, self._stepper, self._record, self._project = state, stepper, record, project
+        self._step, self._f_ext, self._touches = stepper.step, inputs.f_ext, record.impulses.shape[1] > 0
+        self._begin, self._hold = inputs.begin_function(), inputs.hold_function()
+
+    def __call__(self) -> None:
+        """Make the step.
+
+        Raises
+        ------
+        NotFiniteState
+            The state is the first that is not finite.
+        """
+        state, record = self._state, self._record
+        q, v, dt, row = state.q, state.v, state.dt, record.rows
+        t = state.origin + state.n * dt
+        if self._begin is not None:
+            if not state.evaluated:
+                self._begin(t, q, v)
+            state.evaluated = False
+        if row and record.time.item(row - 1) == t:  # a step from there failed
+            record.rows = row = row - 1
+        if row == len(record.time):
+            record.reserve(1)
+        record.time[row], record.q[row], record.v[row], record.tau[row] = t, q, v, self._hold(t)
+        record.rows = row + 1
+        q, v = self._step(t, dt, q, v, self._hold, self._f_ext)
+        if self._touches:
+            record.impulses[row] = self._stepper.impulses
+        state.q, state.v, state.n, state.count = q, v, state.n + 1, state.count + 1
+        if not is_sane(q, v):
+            raise NotFiniteState
+        if state.count % CHECK_EVERY == 0:
+            state.q, state.v = self._project(q, v)
 
 
 def run_monitored_steps(
@@ -215,13 +275,16 @@ def run_monitored_steps(
             return False
         if inputs.at_steps and not state.evaluated:
             inputs.begin(t, state.q, state.v)
-        if state.count % every == 0 or monitor.was_reset:
-            record.append(t, state.q, state.v, hold(t), *inputs.recorded(t))
+        sampled = state.count % every == 0 or monitor.was_reset
+        if sampled:
+            record.append(t, state.q, state.v, hold(t), *inputs.recorded(t), getattr(stepper, "work", None))
         monitor.was_reset = False
         stop = min(end, inputs.next_time(t)) if inputs.has_instants else end
         whole, rest = state.whole_steps(stop)
         h = dt if whole else rest
         q, v = stepper.step(t, h, state.q, state.v, hold, f_ext)
+        if sampled and record.impulses.shape[1]:
+            record.impulses[record.rows - 1] = (dt / h) * stepper.impulses  # of a whole step under the same forces
         tau = hold(t)
         done = Step.of(len(tau), t, state.q, state.v, t + h, q, v, tau)
         if not is_sane(q, v):
@@ -282,10 +345,6 @@ class Monitor:
         if hasattr(self._stepper, "reset"):
             self._stepper.reset()
         return reset
-
-
-def no_tick(t: float) -> None:
-    """No progress bar."""
 
 
 def projection(system):

@@ -11,7 +11,10 @@ from kinetree.simulation.rounding import rounding
 
 NOTES_SHOWN = 6
 NEGLIGIBLE = 1e-9  # of the largest kinetic energy: a joint pressed onto its stop by rounding is no loss
-DISSIPATION = {"damping": "damping", "dry friction": "dry friction", "soft stops": "stops"}
+DISSIPATION = {
+    "damping": "damping", "dry friction": "dry friction", "soft stops": "stops", "impacts": "contact",
+    "friction of contacts": "contact friction",
+}  # fmt: skip
 EXPLAINED = 0.2
 """How far the losses summed over the samples may be from the change of energy, as a part of it."""
 
@@ -48,6 +51,7 @@ def summary_rows(run, model, robot: str, written: list[Path]) -> list[tuple[str,
         ("wall time", f"{run.wall_time:.3g} s, {run.real_time_factor:.3g} x real time"),
         ("energy", f"{run.energy[0]:.6g} J at the start, {run.energy[-1]:.6g} J at the end"),
         *_energy_rows(run),
+        *_contact_rows(run),
         *(("note", note) for note in notes),
         *(("written", str(path)) for path in written),
     ]
@@ -76,6 +80,19 @@ def _energy_rows(run) -> list[tuple[str, str]]:
     sparse = run.steps is not None and len(run) < run.steps  # the sums over the samples are coarse then
     cause = "the integrator's error" + (", or samples too far apart" if sparse else "")
     return [*rows, ("unexplained", f"{balance.unexplained:.2g} J, {share:.2g} of the largest kinetic energy: {cause}")]
+
+
+def _contact_rows(run) -> list[tuple[str, str]]:
+    """Contacts at the end, and the largest force."""
+    contacts = run.contacts
+    if contacts is None:
+        return []
+    force, count = contacts.normal_forces, int(contacts.touching[-1].sum())
+    n, k = np.unravel_index(int(np.argmax(force)), force.shape)
+    if not force[n, k] > 0.0:
+        return [("contact", f"none of {len(contacts)} candidate points touches")]
+    text = f"{count} of {len(contacts)} candidate points touch at the end, {force[-1].sum():.4g} N in all"
+    return [("contact", f"{text}; largest {force[n, k]:.4g} N at {contacts.labels[k]!r}, t = {run.time[n]:.6g} s")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from kinetree.errors import FileFormatError
 from kinetree.files import replacing
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.simulation.channels import ENERGIES, SAMPLED, STATES, Quantity, frozen
+from kinetree.simulation.contacts import place_channels
 from kinetree.simulation.run_archives import reading
 from kinetree.simulation.run_metadata import RunMetadata
 
@@ -25,7 +26,7 @@ COLUMN = re.compile(r"(?P<what>.+) \[(?P<unit>[^\]]*)\]")
 def columns(trajectory) -> list[tuple[str, np.ndarray]]:
     """All columns as (label with unit, values)."""
     result = [(TIME, trajectory.time)]
-    for x in (*(trajectory.channels[name] for name in SAMPLED), *trajectory.extra):
+    for x in (*(trajectory.channels[name] for name in SAMPLED), *trajectory.extra, *place_channels(trajectory)):
         title = f"{x.name} {{}} [{{}}]" if x.name in SAMPLED else f"{x.name}: {{}} [{{}}]"
         for label, unit, values in x.entries:
             result.append((title.format(label, unit) if x.values.ndim > 1 else f"{x.name} [{unit}]", values))

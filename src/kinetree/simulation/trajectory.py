@@ -101,6 +101,20 @@ class Trajectory:
         """Inputs of force elements at the samples, shape (T, nu), by ``model.input_names``: channel "u"."""
         return self._added("u")
 
+    @property
+    def contacts(self):
+        """Gaps, points and forces of candidate points of contact at the samples: a `Contacts`; None without any."""
+        from kinetree.simulation.contacts import contacts_of
+
+        return contacts_of(self)
+
+    @property
+    def contact_channels(self) -> tuple:
+        """Gaps, points and normals of contacts as channels, if they are not among those added."""
+        from kinetree.simulation.contacts import place_channels
+
+        return place_channels(self) if self.metadata.contacts else ()
+
     def _added(self, name: str) -> np.ndarray:
         found = (quantity.values for quantity in self.extra if quantity.name == name)
         return next(found, np.empty((len(self), 0)))
@@ -216,7 +230,8 @@ class Trajectory:
         joints : sequence of str, optional
             Names of the joints to draw; default all.
         what : sequence of str, optional
-            Any of "q", "v", "a", "tau", "energy"; default all but "a", and "tau" only if a force acts.
+            Any of "q", "v", "a", "tau", "contact", "energy"; default all but "a", and "tau" only if a force acts,
+            "contact" only if there is contact.
         path : path-like, optional
             Write the figure there; the suffix gives the format (png, svg, pdf).
         show : bool
@@ -265,6 +280,12 @@ class Trajectory:
         from kinetree.viz.run_plots import plot_power
 
         return plot_power(self, joints=joints, path=path, show=show)
+
+    def plot_contacts(self, bodies=None, path=None, show: bool = False):
+        """Draw normal forces, friction and gaps of the bodies in contact; see `kinetree.viz.plot_contacts`."""
+        from kinetree.viz.contacts import plot_contacts
+
+        return plot_contacts(self, bodies=bodies, path=path, show=show)
 
     def plot_energy_balance(self, path=None, show: bool = False):
         """Draw energy by kind, the work of every source and the unexplained part; arguments as for `plot`."""

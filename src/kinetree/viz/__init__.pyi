@@ -11,6 +11,7 @@ from kinetree.viz.joint_table import JointKind as JointKind
 from kinetree.viz.joints import joint_gallery as joint_gallery
 from kinetree.viz.joint_table import joint_kinds as joint_kinds
 from kinetree.viz.run_plots import plot_comparison as plot_comparison
+from kinetree.viz.contacts import plot_contacts as plot_contacts
 from kinetree.viz.deformables import plot_deformables as plot_deformables
 from kinetree.viz.run_plots import plot_energy_balance as plot_energy_balance
 from kinetree.viz.joints import plot_joint as plot_joint
@@ -25,6 +26,7 @@ __all__ = [
     "joint_gallery",
     "joint_kinds",
     "plot_comparison",
+    "plot_contacts",
     "plot_deformables",
     "plot_energy_balance",
     "plot_joint",

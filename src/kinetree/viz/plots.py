@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.arguments import checked, some_names
 from kinetree.errors import KinetreeError, unknown_name
+from kinetree.viz.contacts import contact_groups, draw_contacts
 from kinetree.viz.style import (
     COLORS,
     DASHED,
@@ -35,7 +36,7 @@ PARTS = {
 # Coordinates are named after their velocities "vx", "wx": the names of forces and accelerations along them.
 SYMBOLS = {"tau": {"v": "f", "w": "n"}, "a": {"v": "dv", "w": "dw"}}
 TITLES = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "force"}
-QUANTITIES = (*TITLES, "energy")
+QUANTITIES = (*TITLES, "contact", "energy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = 
     joints : sequence of str, optional
         Names of the joints to draw; default all.
     what : sequence of str, optional
-        Any of "q", "v", "a", "tau", "energy"; default all but "a", and "tau" only if a force acts.
+        Any of "q", "v", "a", "tau", "contact", "energy"; default all but "a", and "tau" only if a force acts, "contact"
+        only if there is contact.
     path : path-like, optional
         Write the figure there.
     show : bool
@@ -73,19 +75,22 @@ def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = 
     matplotlib.figure.Figure
     """
     if what is None:
-        what = ("q", "v", "tau", "energy") if np.any(trajectory.tau) else ("q", "v", "energy")
+        what = ("q", "v", *(("tau",) if np.any(trajectory.tau) else ()), "energy")
+        what += ("contact",) if trajectory.metadata.contacts else ()
     what = (what,) if isinstance(what, str) else tuple(what)
     for name in what:
         if name not in QUANTITIES:
             raise unknown_name("quantity", name, QUANTITIES, "a trajectory's plot")
     names = selected_joints(trajectory, joints)
-    quantities = [name for name in what if name != "energy"]
+    quantities = [name for name in what if name in TITLES]
     rows = _rows(trajectory.coordinates, names, quantities) if quantities else []
-    if not rows and "energy" not in what:
+    below = [name for name in ("contact", "energy") if name in what]
+    if not rows and not below:
         raise KinetreeError("plot: nothing to draw; give at least one joint and one of q, v, a, tau, energy in what=.")
+    groups = contact_groups(trajectory, "plot") if "contact" in what else {}
 
-    with drawing(_size(len(rows), len(quantities), "energy" in what), heading(trajectory), path, show) as figure:
-        _draw(figure, trajectory, rows, quantities, "energy" in what, limits)
+    with drawing(_size(len(rows), len(quantities), len(below)), heading(trajectory), path, show) as figure:
+        _draw(figure, trajectory, rows, quantities, below, groups, limits)
     return figure
 
 
@@ -162,17 +167,20 @@ def _table(coordinates, quantity):
     return coordinates.velocity_joints, coordinates.velocity_labels, getattr(coordinates, units)
 
 
-def _size(rows: int, columns: int, energy: bool) -> tuple[float, float]:
-    return max(7.2, 3.5 * columns + 1.4), 2.0 * rows + (2.4 if energy else 0.0) + 0.7
+def _size(rows: int, columns: int, below: int) -> tuple[float, float]:
+    return max(7.2, 3.5 * columns + 1.4), 2.0 * rows + 2.4 * below + 0.7
 
 
-def _draw(figure, trajectory, rows, quantities, energy: bool, limits: str) -> None:
-    heights = ([2.0 * len(rows)] if rows else []) + ([2.4] if energy else [])
+def _draw(figure, trajectory, rows, quantities, below, groups, limits: str) -> None:
+    heights = ([2.0 * len(rows)] if rows else []) + [2.4 for _ in below]
     parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
     if rows:
         _draw_joints(parts[0], trajectory, rows, quantities, limits)
-    if energy:
-        _draw_energies(parts[-1], trajectory)
+    for part, what in zip(parts[len(parts) - len(below) :], below, strict=True):
+        if what == "energy":
+            _draw_energies(part, trajectory)
+        else:
+            draw_contacts(part.subplots(1, 2, sharex=True), trajectory.time, groups)
 
 
 def heading(trajectory) -> str:
