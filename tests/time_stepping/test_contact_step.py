@@ -143,6 +143,20 @@ def test_simulations_take_the_same_steps(box):
     assert run.q == pytest.approx(q, abs=1e-4)  # the residual of eight sweeps at the landing
 
 
+def test_impulses_are_recorded_on_request(box):
+    """Each step's impulses: their sum is the change of momentum less gravity's; interpreted the same."""
+    q0, record = at(box, (0.0, 0.0, 0.1002)), kt.Record(impulses=True)
+    found = rolled(box, q0, None, 40, record=record)
+    assert found.impulses.shape == (41, 12) and found.x.shape == (41, 0) and (found.impulses[0] == 0.0).all()
+    normal = found.impulses.reshape(41, 4, 3)[..., 2].sum(axis=1)
+    assert normal[1:] == pytest.approx(2.0 * (np.diff(found.v[:, 5]) + G * DT), abs=1e-12)
+    with kt.interpreted():
+        slow = rolled(box, q0, None, 40, record=record)
+    assert slow.impulses.reshape(41, 4, 3)[..., 2].sum(axis=1) == pytest.approx(normal, abs=1e-12)
+    with pytest.raises(UnsupportedError, match="has no impulses"):
+        kt.rollout(kt.models.pendulum(), [0.1], None, None, DT, steps=2, integrator="rk4", record=record)
+
+
 def test_other_methods_refuse_contact(box):
     """Nothing is left out in silence."""
     with pytest.raises(UnsupportedError, match=r"computes no contact. Use 'time_stepping'"):

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from kinetree.arguments import a_callable, a_path, number, refuse, whole
+from kinetree.arguments import a_callable, a_path, a_truth_value, number, refuse, whole
 from kinetree.errors import SimulationError
 
 A_TIME = "a positive time in seconds"
@@ -58,6 +58,9 @@ class Record:
         Record every so many steps.
     period : float, optional
         Distance of the recorded samples [s], a multiple of the step; instead of ``every``.
+    impulses : bool
+        Of rollouts with contact, whether they give the impulses of the recorded steps, too; runs of `simulate` always
+        have them as ``run.contacts``.
 
     Examples
     --------
@@ -68,8 +71,10 @@ class Record:
 
     every: int = 1
     period: float | None = None
+    impulses: bool = False
 
     def __post_init__(self) -> None:
+        a_truth_value("Record: impulses", self.impulses)
         whole("Record: every", self.every, "a positive whole number of steps", least=1)
         if self.period is not None:
             number("Record: period", self.period, A_TIME, above=0.0)

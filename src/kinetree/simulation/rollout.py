@@ -30,6 +30,7 @@ from kinetree.simulation.closed_starts import check_closed_batch
 from kinetree.simulation.memory import check_room
 from kinetree.simulation.options import A_TIME, MOVED, Record, an_option
 from kinetree.simulation.rollout_arrays import (
+    ContactRolloutStates,
     InternalRolloutStates,
     RolloutStates,
     arrays_of,
@@ -38,7 +39,7 @@ from kinetree.simulation.rollout_arrays import (
     over_time,
     start_of_time,
 )
-from kinetree.simulation.rollout_model import a_ground, on_ground, rollout_method, with_stops
+from kinetree.simulation.rollout_model import a_ground, on_ground, require_contacts, rollout_method, with_stops
 from kinetree.simulation.rollout_singular import PIVOT, is_repeated, through_singular
 
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
@@ -173,7 +174,7 @@ class Rollout:
         t0=None,
         out=None,
         dtype=None,
-    ) -> RolloutStates | InternalRolloutStates:
+    ) -> RolloutStates | InternalRolloutStates | ContactRolloutStates:
         """Advance all states by all steps; arguments and result as for `rollout`."""
         h = number("rollout: dt", dt, A_TIME, above=0.0)
         every = (record or Record()).steps(h)
@@ -193,6 +194,9 @@ class Rollout:
                 every=every,
             )
         results = self._results(batch, start, steps, every, kind, out)
+        if record is not None and record.impulses:
+            require_contacts(self._method)
+            results.append(np.empty((*results[0].shape[:-1], self._base.n_impulses), kind))
         if 0 in batch:
             return self._states(results, out)
         if self.checks and not self._parameters and has_loops(self._base):
@@ -219,7 +223,7 @@ class Rollout:
     def _run_kernel(self, f: Function, batch, start, inputs, present, records, steps: int, every: int) -> None:
         """All steps in machine code, and once more where a loop passes a singular position; errors are located."""
         memory = self._memory(start, inputs, present)
-        places = [last_alone(batch, x.shape[-1], steps // every + 1, x.dtype) for x in memory]
+        places = [last_alone(batch, x.shape[-1], steps // every + 1, x.dtype) for x in memory[len(records) - 2 :]]
         status = roll(f, batch, [*start, *memory], inputs, [*records, *places], steps, every)
         if has_loops(self._base) and passes_singular(self._method) and is_repeated(self._base, f, records[0].dtype):
             pivot, special = self._function((), PIVOT), partial(self._function, present, passing=True)
@@ -320,15 +324,16 @@ class Rollout:
         )
         return [np.empty(shape, kind) for shape in shapes]
 
-    def _states(self, results, out) -> RolloutStates | InternalRolloutStates:
+    def _states(self, results, out) -> RolloutStates | InternalRolloutStates | ContactRolloutStates:
         """The results, velocities apart from the internal states that follow them."""
-        if not self._base.nx:
-            return RolloutStates(*results)
-        q, w, nv = *results, self._base.nv
-        if out is None:
-            return InternalRolloutStates(q, w[..., :nv], w[..., nv:])
-        out[1][...], out[2][...] = w[..., :nv], w[..., nv:]
-        return InternalRolloutStates(*out)
+        (q, w, *impulses), nv, nx = results, self._base.nv, self._base.nx
+        v, x = w[..., :nv], w[..., nv:]
+        if nx and out is not None:
+            out[1][...], out[2][...] = v, x
+            v, x = out[1:]
+        if impulses:
+            return ContactRolloutStates(q, v, x, *impulses)
+        return InternalRolloutStates(q, v, x) if nx else RolloutStates(q, w)
 
     def _function(self, present: tuple[str, ...], spec: Spec | None = None, passing: bool = False) -> Function:
         """The step with these inputs besides tau, by default; ``passing`` is that through singular positions."""
@@ -373,7 +378,7 @@ class Rollout:
         results, every = record or ((), steps)
         q, v, *memory = (np.broadcast_to(x, batch + x.shape[-1:]) for x in start)
         for t in range(steps + 1):
-            for x, row in zip(results, (q, v), strict=False):
+            for x, row in zip(results, (q, v, *memory), strict=False):
                 if t % every == 0:
                     x[..., t // every, :] = row
             time = t * float(inputs[1][0])
@@ -445,7 +450,7 @@ def rollout(
     threads: int | None = None,
     out=None,
     dtype=None,
-) -> RolloutStates | InternalRolloutStates:
+) -> RolloutStates | InternalRolloutStates | ContactRolloutStates:
     """Advance many states by many steps under given forces, in one call of machine code.
 
     Parameters
@@ -501,6 +506,8 @@ def rollout(
         Velocities [rad/s or m/s].
     x : (..., rows, nx) array, of models with internal states
         Internal states of force elements [as the elements define them].
+    impulses : (..., rows, n_impulses) array, with ``Record(impulses=True)``
+        Impulses of contacts [N s], see `kinetree.simulation.Rollout`; x is there, too, then.
 
     Raises
     ------

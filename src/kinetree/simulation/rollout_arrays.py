@@ -44,6 +44,26 @@ class InternalRolloutStates(NamedTuple):
     x: np.ndarray
 
 
+class ContactRolloutStates(NamedTuple):
+    """The recorded states of rollouts, and the impulses of ``Record(impulses=True)``.
+
+    Attributes
+    ----------
+    q, v : array
+        As those of `RolloutStates`.
+    x : (..., rows, nx) array
+        As those of `InternalRolloutStates`.
+    impulses : (..., rows, n_impulses) array
+        Of the step that ends in the state, zero at the start [N s or N m s]: (t1, t2, n) of each candidate point of
+        ``model.contact_labels``, on the second body; then those of rows with bounded forces.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    x: np.ndarray
+    impulses: np.ndarray
+
+
 def start_of_time(model, t0) -> np.ndarray | None:
     """The time at which rollouts begin; None for models that do not depend on it."""
     if not (model.time_dependent or model.has_given_motions):

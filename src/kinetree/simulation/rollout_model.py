@@ -46,3 +46,13 @@ def rollout_method(integrator, model) -> tuple:
     refuse_internal("rollout", model, method)
     refuse_contacts("rollout", model, method)
     return method, method.name
+
+
+def require_contacts(method) -> None:
+    """Raise an error for a method that has no impulses to record."""
+    if not getattr(method, "contacts", False):
+        raise UnsupportedError(
+            f"rollout: integrator {method.name!r} has no impulses, which Record(impulses=True) is to give; "
+            "'time_stepping' has.",
+            integrator=method.name,
+        )
