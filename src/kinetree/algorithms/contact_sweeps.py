@@ -308,19 +308,14 @@ def swept(blocks, z, sweeps: int = SWEEPS):
     z = list(z)
     for block in blocks:
         block.start(z)
-    residual = once(blocks, z)
-    for _ in range(sweeps - 1):
+    residual, active = 0.0, True
+    for _ in range(sweeps):
         if len(blocks) > FEW:
-            active = residual > STILL
             residual = largest([block.guarded_visit(z, active) for block in repeated(blocks, z)])
+            active = residual > STILL
         else:
-            residual = once(blocks, z)
+            residual = largest([block.visit(z) for block in repeated(blocks, z)])
     return z, residual
-
-
-def once(blocks, z):
-    """One sweep; a bound of the largest change of a rate."""
-    return largest([block.visit(z) for block in repeated(blocks, z)])
 
 
 def largest(changes):
