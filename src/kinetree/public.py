@@ -47,7 +47,8 @@ PLACES = {
         "impact": "contact.impacts", "strike": "contact.responses",
         "ContactProblem": "contact.problem", "ContactSolution": "contact.solution", "LCPSolution": "contact.lcp",
         "LeastConstraint": "contact.quadratic", "METHODS": "contact.solvers", "Residuals": "contact.residuals",
-        "least_constraint": "contact.quadratic", "natural_map": "contact.residuals", "solve_lcp": "contact.lcp",
+        "StepProblem": "contact.of_model", "least_constraint": "contact.quadratic",
+        "natural_map": "contact.residuals", "solve_lcp": "contact.lcp",
     },
     "kinetree.control": {
         "CartesianImpedance": "control.frame_impedance", "ComputedTorque": "control.joint_control",
@@ -172,7 +173,7 @@ ALGORITHMS = {
         "closed_loops_reduced_mass_matrix closed_loops_reduced_regressor closed_loops_regularity "
         "closed_loops_wrenches"
     ),
-    "kinetree.collision": "contact_bias contact_gaps contact_jacobian contact_points",
+    "kinetree.collision": "contact_bias contact_gaps contact_jacobian contact_points contact_terms",
     "kinetree.control": (
         "cartesian_impedance computed_torque inverse_task_inertia joint_impedance pd_gravity_compensation "
         "tracking_error"

@@ -45,6 +45,7 @@ MADE = {
     "contact.LCPSolution",
     "contact.LeastConstraint",
     "contact.Residuals",
+    "contact.StepProblem",
     "deformables.CoupledRun",
     "closed_loops.Linearization",
     "contact.Collision",

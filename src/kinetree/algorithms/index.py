@@ -15,6 +15,7 @@ _DEFINED = {
     "algorithms.complete_hybrid": "hybrid_dynamics",
     "algorithms.constrained_derivatives": "forward_dynamics_derivatives",
     "algorithms.constraint_rows": "closed_loops_bias closed_loops_error closed_loops_jacobian",
+    "algorithms.contact_terms": "contact_terms",
     "algorithms.contacts": "contact_bias contact_gaps contact_jacobian contact_points",
     "algorithms.coriolis": "coriolis_matrix",
     "algorithms.crba": "crba",

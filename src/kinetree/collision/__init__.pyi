@@ -44,6 +44,7 @@ __all__ = [
     "contact_jacobian",
     "contact_manifold",
     "contact_points",
+    "contact_terms",
     "contact_wrenches",
     "distances",
     "minimal_contact_set",
@@ -145,4 +146,60 @@ def contact_points(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, ou
         Unit normals from the first to the second body, world axes [1].
     gaps : (..., n_contacts) array
         Of each candidate point [m]: distance of the surfaces along the normal, negative where they penetrate.
+    """
+
+class _contact_terms(NamedTuple):
+    rows: NDArray[Any]
+    rates: NDArray[Any]
+    responses: NDArray[Any]
+    velocities: NDArray[Any]
+    targets: NDArray[Any]
+    compliance: NDArray[Any]
+    laws: NDArray[Any]
+
+def contact_terms(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _contact_terms:
+    r"""Rows, free rates and targets of the impulses of a time step.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    rows : (..., n_impulses, nv) array
+        W of each impulse, (t1, t2, n) of each contact, then rows with bounded forces: the Delassus matrix is ``W
+        W^T`` [kg^-1/2, or (kg m^2)^-1/2].
+    rates : (..., n_impulses) array
+        Rates of the rows at the end of the step without impulses [m/s or rad/s].
+    responses : (..., n_impulses, nv) array
+        Change of the joint velocities by a unit of each impulse [1/kg, 1/(kg m)].
+    velocities : (..., nv) array
+        Joint velocities at the end of the step without impulses [rad/s or m/s].
+    targets : (..., n_contacts) array
+        Least normal rates at the end of the step [m/s].
+    compliance : (..., n_contacts) array
+        Of the normals [1/kg].
+    laws : (..., n_impulses, 4) array
+        Of bounded rows: largest impulse of friction, the rate at which it sticks, least and greatest rate [N s or
+        N m s; m/s or rad/s].
     """

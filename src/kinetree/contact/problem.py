@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from kinetree.contact.solution import ContactSolution
 from kinetree.contact.solvers import SOLVERS
 from kinetree.contact.terms import Found, Terms
 from kinetree.errors import NonFiniteError, ShapeError
+
+if TYPE_CHECKING:
+    from kinetree.contact.of_model import StepProblem
 
 WHAT = "ContactProblem"
 SKEW = 1e-8  # of a Delassus matrix, relative
@@ -104,6 +108,61 @@ class ContactProblem:
         }  # fmt: skip
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, model, q, v, tau, dt, *, f_ext=None, x=None, u=None) -> StepProblem:
+        """The contact problem of a time step of a model.
+
+        Parameters
+        ----------
+        model : Model or MaximalSystem
+            With contact pairs; trees, closed mechanisms, single bodies. All candidate points take part; open ones may
+            close their gap. Sticking friction and hard limits of joints are rows with bounds, loops are eliminated.
+        q : (nq,) array
+            Positions [rad or m]; those of ``model`` for maximal coordinates.
+        v : (nv,) array
+            Velocities [rad/s or m/s].
+        tau : (nv,) array
+            Actuator forces during the step [N m or N].
+        dt : float
+            Length of the step [s].
+        f_ext : (nb, 6) array, optional
+            External wrenches in world coordinates [N m, N].
+        x : (nx,) array, optional
+            Internal states of force elements [as the elements define them].
+        u : (nu,) array, optional
+            Inputs of force elements [as the elements define them].
+
+        Returns
+        -------
+        StepProblem
+            A ContactProblem with ``joint_velocities(solution)``; ``labels`` are ``model.contact_labels``.
+
+        Raises
+        ------
+        ArgumentError, ShapeError, ModelError
+            There is nothing to solve for.
+
+        Notes
+        -----
+        Source: Featherstone (2008), eq. 11.23-11.36; the step of ``integrator="time_stepping"``, whose impulses
+        `evaluate` checks.
+
+        Examples
+        --------
+        >>> import kinetree as kt, numpy as np
+        >>> ball = kt.collision.Shape("body", "sphere", (0.1,), name="ball")
+        >>> ground = kt.collision.Shape("world", "plane", p=(0.0, 0.0, -0.1), name="ground")
+        >>> model = kt.models.free_body(mass=2.0).replace(contacts=[kt.collision.ContactPair("ball", ground, ball)])
+        >>> rest = np.zeros(6)
+        >>> problem = kt.contact.ContactProblem.of(model, model.neutral(), rest, rest, 0.01)
+        >>> problem.solve().impulses.round(6)  # the weight for 10 ms
+        array([[0.     , 0.     , 0.19620]])
+        """
+        from kinetree.contact.of_model import step_problem
+
+        given = {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
+        return step_problem(model, q, v, tau, dt, given)
 
     @property
     def count(self) -> int:

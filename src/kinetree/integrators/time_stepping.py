@@ -11,44 +11,19 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints, column_laws, row_laws, wide_rows
-from kinetree.algorithms.complete import COMPLETE, semi_implicit_terms
-from kinetree.algorithms.constrained import ConstrainedSystem, given_accelerations, rest_rates, stiffened_matrix
-from kinetree.algorithms.contact_sweeps import BoundedRow, Cone, FactorSpace, Frictionless, swept
+from kinetree.algorithms.complete import COMPLETE
+from kinetree.algorithms.contact_sweeps import BoundedRow, Cone, Frictionless, swept
 from kinetree.algorithms.contacts import detect
-from kinetree.algorithms.manifold import straight_rates, straight_step
-from kinetree.algorithms.matrices import minus
-from kinetree.algorithms.rnea import bias_forces, rnea
+from kinetree.algorithms.free_step import along, free_step, normal_target
+from kinetree.algorithms.manifold import straight_step
 from kinetree.algorithms.spec import algorithm
-from kinetree.constraints.row_law import RowLaw, infinite
-from kinetree.forces.contract import present
+from kinetree.constraints.row_law import RowLaw
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
 from kinetree.spatial.scalar import absolute, is_zero, where
-from kinetree.state_kinematics import Kinematics
 
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
-RETURN = 0.2  # of a penetration, made up for in each step
-FASTEST = 1.0  # rate at which deep ones are [m/s]
 TOLERANCE, REPEATED = 1e-9, 8  # [m/s] residual of a step in `simulate`, and how often it is solved again at most
-
-
-def normal_target(pair, gap, dt, arriving, predicted):
-    """The least normal rate of a contact at the end of a step, and its compliance.
-
-    Rigid: open contacts close at most, closed ones recover a part of their penetration; or they rebound. Soft: the
-    force of spring and damper at the end of the step, ``lambda = -dt k (gap + (dt + tau_d) rate)``; before it touches
-    the spring alone.
-    """
-    if not infinite(pair.stiffness):
-        delay = where(gap > 0.0, dt, dt + pair.relaxation_time) if present(pair.relaxation_time) else dt
-        return -gap / delay, 1.0 / (pair.stiffness * dt * delay)
-    recovery = (RETURN / dt) * gap
-    least = -where(gap > 0.0, gap / dt, where(recovery < -FASTEST, -FASTEST, recovery))
-    if present(pair.restitution):
-        back = -(pair.restitution * arriving)
-        rebounds = (gap + dt * predicted < 0.0) & (arriving < 0.0) & (back > arriving - predicted)
-        least = where(rebounds, back, least)  # where an impact lasts for two steps; else the contact rests
-    return least, 0.0
 
 
 def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
@@ -63,22 +38,7 @@ def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=Non
 
 def step_problem(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
     """Velocities before all forces and after those without impulses, the space and z there, and all blocks."""
-    force, f_ext, diagonal, more = semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
-    M, force = stiffened_matrix(model, q, diagonal, more), minus(force, straight_bias(model, q, v, f_ext))
-    kin = Kinematics(model, q, v)
-    given = {k: dt * a_k for k, a_k in given_accelerations(model, kin).items()}
-    system = ConstrainedSystem(model, M, kin, {})
-    f = [dt * x for x in force]
-    for k, dv in given.items():
-        f = [x - row[k] * dv for x, row in zip(f, M, strict=True)]
-    before = [v_k + given[k] if k in given else v_k for k, v_k in enumerate(v)]
-    space = FactorSpace(system)
-    if system.rows:
-        rates = zip(rest_rates(model, system.numbers, q), system.rows, strict=True)
-        closing = space.closing([rate - along(row, before) for rate, row in rates])
-        before = [x + dx for x, dx in zip(before, closing, strict=True)]
-    z = space.momentum(f)
-    predicted = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
+    kin, space, before, z, predicted = free_step(model, q, v, tau, dt, f_ext, x, u)
     given = model, kin, space, dt, before, predicted, impulses
     return before, predicted, space, z, bounded_blocks(*given), contact_blocks(*given)
 
@@ -91,20 +51,6 @@ def contact_residuals(model, q, v, impulses, tau, dt, f_ext=None, u=None):
     for block in blocks:
         block.start(z)
     return [block.visit(z) for block in blocks][len(bounded) :]
-
-
-def straight_bias(model, q, v, f_ext):
-    """Joint forces of a motion whose velocities are constant in the axes of the start of the step.
-
-    Velocities of a step are in these axes, so that free bodies keep their momentum, and rows hold for them.
-    """
-    rates = straight_rates(model, q, v)
-    return bias_forces(model, q, v, f_ext) if all(map(is_zero, rates)) else rnea(model, q, v, rates, f_ext)
-
-
-def along(row, v):
-    """The product of a sparse row and velocities."""
-    return sum((x * v[k] for k, x in row.items()), start=0.0)
 
 
 def bounded_blocks(model, kin, space, dt, before, predicted, impulses) -> dict[int, BoundedRow]:
