@@ -157,7 +157,7 @@ class ContactProblem:
         >>> rest = np.zeros(6)
         >>> problem = kt.contact.ContactProblem.of(model, model.neutral(), rest, rest, 0.01)
         >>> problem.solve().impulses.round(6)  # the weight for 10 ms
-        array([[0.     , 0.     , 0.19620]])
+        array([[0.    , 0.    , 0.1962]])
         """
         from kinetree.contact.of_model import step_problem
 
