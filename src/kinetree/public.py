@@ -32,6 +32,8 @@ PLACES = {
         "ContactPair": "collision.pair", "ContactPoint": "collision.laws", "Ground": "collision.material",
         "Material": "collision.material", "PAIR_LAWS": "collision.pair", "Shape": "collision.shape",
         "Distances": "queries.distances", "Manifold": "queries.manifold",
+        "ContactChange": "queries.changes", "ContactRates": "queries.rates",
+        "contact_changes": "queries.changes", "contact_rates": "queries.rates",
         "Overlaps": "queries.start", "check_start": "queries.start",
         "MinimalContactSet": "queries.minimal_set", "colliding_pairs": "queries.distances",
         "contact_axes": "collision.axes", "contact_manifold": "queries.manifold",

@@ -37,6 +37,8 @@ def queries(model) -> dict[str, tuple]:
         "distances": chosen | dict(within=1.0, meshes="hull"),
         "contact_manifold": chosen | dict(margin=0.1, meshes="hull"),
         "check_start": chosen | dict(allowed=2.0, meshes="hull"),
+        "contact_changes": dict(model=state["model"], q0=[0.1], q1=[0.2], pairs=None, margin=0.1, meshes="hull"),
+        "contact_rates": chosen | dict(v=[0.2], within=1.0),
         "colliding_pairs": state | dict(margin=0.1, meshes="hull"),
         "contact_wrenches": dict(positions=[[0.0, 0.0, 0.0]], normals=up),
         "minimal_contact_set": dict(wrenches=up, tolerance=1e-9),

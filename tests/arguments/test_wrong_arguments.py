@@ -36,7 +36,9 @@ APART = {
     "simulation.rollout_to_": "needs a package that tests may not have",
 }
 MADE = {
+    "collision.ContactChange",
     "collision.ContactPoint",
+    "collision.ContactRates",
     "collision.Distances",
     "collision.Manifold",
     "collision.MinimalContactSet",

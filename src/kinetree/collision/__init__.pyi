@@ -7,8 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.queries.changes import ContactChange as ContactChange
 from kinetree.collision.pair import ContactPair as ContactPair
 from kinetree.collision.laws import ContactPoint as ContactPoint
+from kinetree.queries.rates import ContactRates as ContactRates
 from kinetree.queries.distances import Distances as Distances
 from kinetree.collision.material import Ground as Ground
 from kinetree.queries.manifold import Manifold as Manifold
@@ -20,14 +22,18 @@ from kinetree.collision.shape import Shape as Shape
 from kinetree.queries.start import check_start as check_start
 from kinetree.queries.distances import colliding_pairs as colliding_pairs
 from kinetree.collision.axes import contact_axes as contact_axes
+from kinetree.queries.changes import contact_changes as contact_changes
 from kinetree.queries.manifold import contact_manifold as contact_manifold
+from kinetree.queries.rates import contact_rates as contact_rates
 from kinetree.queries.minimal_set import contact_wrenches as contact_wrenches
 from kinetree.queries.distances import distances as distances
 from kinetree.queries.minimal_set import minimal_contact_set as minimal_contact_set
 
 __all__ = [
+    "ContactChange",
     "ContactPair",
     "ContactPoint",
+    "ContactRates",
     "Distances",
     "Ground",
     "Manifold",
@@ -40,10 +46,12 @@ __all__ = [
     "colliding_pairs",
     "contact_axes",
     "contact_bias",
+    "contact_changes",
     "contact_gaps",
     "contact_jacobian",
     "contact_manifold",
     "contact_points",
+    "contact_rates",
     "contact_terms",
     "contact_wrenches",
     "distances",

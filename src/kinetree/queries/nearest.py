@@ -12,11 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.errors import GeometryError
+from kinetree.queries.features import FLAT, SAME, Feature, contact_matrix, feature, solved, tangents
 from kinetree.queries.solids import Solid, Terrain, coal
 from kinetree.queries.supports import Placed, likely_normals, separation
 
 TIGHT, SAFE = 1e-8, 1e-6  # [m], of GJK and EPA
 MOST_STEPS = 1000
+CURVED = {"ellipsoid", "cylinder"}  # kinds that coal measures by iterations
+NEWTON_STEPS = 8
+ROUNDING, CONVERGED = 1e-15, 1e-12
 LARGEST = 1e100  # failures of coal have coordinates near the largest float
 
 
@@ -57,12 +61,14 @@ def nearest(first: Solid, X: object, second: Solid, Y: object, what: str) -> Nea
 
 def _of_solids(first: Solid, X, second: Solid, Y, what: str) -> Nearest:
     found = _solved(first.shape, X, second.shape, Y, TIGHT)
-    if found is not None and found.distance > 0.0:
+    if found is not None and found.distance > 0.0 and CURVED.isdisjoint((_kind(first), _kind(second))):
         return found
-    attempts = [x for x in (found, _solved(first.shape, X, second.shape, Y, SAFE)) if x is not None]
+    more = None if found is not None and found.distance > 0.0 else _solved(first.shape, X, second.shape, Y, SAFE)
+    attempts = [x for x in (found, more) if x is not None]
     if first.support is not None and second.support is not None:
         a, b = (Placed(s.support, T.getRotation(), T.getTranslation()) for s, T in ((first, X), (second, Y)))
-        return _certified(a, b, attempts)
+        is_apart = found is not None and found.distance > 0.0
+        return _polished(a, b, found if is_apart else _certified(a, b, attempts))
     if not attempts:
         raise GeometryError(f"{what}: coal found no nearest points; are two surfaces of triangles in each other?")
     return attempts[0]
@@ -79,6 +85,53 @@ def _certified(first: Placed, second: Placed, attempts: list[Nearest]) -> Neares
     n = others[int(np.argmax(bounds))]
     distance, point = max(bounds), first.point(n)
     return Nearest(distance, point, point + distance * n, n)
+
+
+def _kind(solid: Solid) -> str:
+    return "" if solid.support is None else solid.support.kind
+
+
+def _polished(first: Placed, second: Placed, found: Nearest) -> Nearest:
+    """The same to rounding, if one of the shapes is round; corners near coal's plane of support may be on an edge."""
+    if CURVED.isdisjoint((first.support.kind, second.support.kind)):
+        return found
+    attempts = (_newton(first, second, found, same) for same in (SAME, FLAT))
+    return next((x for x in attempts if x is not None), found)
+
+
+def _newton(first: Placed, second: Placed, found: Nearest, same: float) -> Nearest | None:
+    """Newton's method on the normal: both points are where it is normal to their surfaces, and it joins them.
+
+    A step that lowers the separation, which is a lower bound of the distance, is not taken.
+    """
+    best, misfit, size = found, np.inf, np.abs([found.first, found.second]).max()
+    least = separation(first, second, found.normal)
+    for _ in range(NEWTON_STEPS):
+        n, sides = found.normal, []
+        T, points = tangents(n), []
+        for shape, outward, at in ((first, n, found.first), (second, -n, found.second)):
+            local = feature(shape.support, shape.R.T @ outward, shape.R.T @ (at - shape.p), same)
+            sides.append(Feature(local.axes @ shape.R.T, local.radii))
+            top = shape.point(outward)
+            flat = sides[-1].axes[~np.isfinite(local.radii)]  # along which all points support
+            points.append(top + flat.T @ (flat @ (at - top)))
+        x, y = points
+        right = np.concatenate([_tilts(sides[0], n), -_tilts(sides[1], n), T @ (y - x)])
+        distance, bound = float(n @ (y - x)), separation(first, second, n)
+        if bound < least - ROUNDING * size or np.linalg.norm(right) >= misfit:
+            break
+        best, misfit, least = Nearest(distance, x, y, n), np.linalg.norm(right), bound
+        step, _ = solved(contact_matrix(distance, T, *sides), right)
+        if step is None or misfit <= ROUNDING * size:
+            break
+        new = n + T.T @ step[:2]
+        found = Nearest(distance, x + T.T @ step[2:4], y + T.T @ step[4:], new / np.linalg.norm(new))
+    return best if misfit <= CONVERGED * size else None
+
+
+def _tilts(surface: Feature, n: np.ndarray) -> np.ndarray:
+    """How far the normal is off those of flat directions."""
+    return np.where(np.isfinite(surface.radii), 0.0, surface.axes @ n)
 
 
 def _solved(first, X, second, Y, tolerance: float) -> Nearest | None:
