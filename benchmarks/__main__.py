@@ -23,6 +23,7 @@ SUITE = {
     "fused": "several quantities in one function",
     "rollout": "whole steps and rollouts",
     "bounded_rollout": "friction that sticks and hard limits, against exact steps and MuJoCo",
+    "contact": "robots on the ground against MuJoCo's rollouts",
     "loops": "mechanisms with loops against Pinocchio and MuJoCo, and up to 128 loops in a row",
     "loop_steps": "steps of mechanisms with loops against MuJoCo's and Exudyn's",
     "implicit_steps": "implicit steps with springs and muscles, conjugate gradients on stiff chains",

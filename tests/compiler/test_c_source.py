@@ -19,6 +19,7 @@ from kinetree.export.c_elementary import elementary_text
 from kinetree.native.engine import Target
 from kinetree.native.kernel import Kernel
 from tests.compiler.random_programs import OPERATIONS, random_program
+from tests.time_stepping.bodies import body
 
 GCC, GXX = shutil.which("gcc"), shutil.which("g++")
 with_gcc = pytest.mark.skipif(GCC is None, reason="no gcc on this machine")
@@ -82,11 +83,15 @@ CASES = [
     ("rich", "inverse_dynamics", {}, {}),
     ("rich", "semi_implicit_step", {}, {"dtype": "float32", "parameters": "input"}),
     ("quadruped", "integrate", {"checks": False}, {}),
+    ("box on the ground", "contact_step", {}, {}),
+    ("box on the ground", "contact_step", {}, {"dtype": "float32"}),
 ]
 
 
 def model_of(name):
     """A model by the name that the cases use."""
+    if name == "box on the ground":
+        return body("box").with_contacts(ground=True)
     return rich_arm() if name == "rich" else kt.load(name)
 
 
