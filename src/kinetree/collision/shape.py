@@ -103,7 +103,7 @@ class Shape:
             vertices, faces = hull_of(what, self.vertices)
             object.__setattr__(self, "vertices", vertices)
             object.__setattr__(self, "faces", faces)
-        elif len(self.vertices):
+        elif not isinstance(self.vertices, (tuple, list)) or self.vertices:
             refuse(f"{what}: vertices", self.vertices, "none: only shapes of kind 'hull' have vertices")
 
     def numbers(self) -> dict[str, object]:
@@ -215,6 +215,8 @@ class PlacedShape:
     @classmethod
     def of(cls, shape: Shape, kin) -> PlacedShape:
         """The shape at the state of ``kin``, which has ``point(frame, at)`` and ``rotation(frame)``."""
+        if shape.body == "world":
+            return cls.at(shape, Vector3(*shape.p), Matrix3(shape.R))
         return cls.at(shape, kin.point(shape.body, shape.p), kin.rotation(shape.body) @ Matrix3(shape.R))
 
     @classmethod

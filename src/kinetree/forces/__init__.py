@@ -16,6 +16,7 @@ from kinetree.forces.registry import (
     Muscle,
     PointForce,
     PointSpring,
+    SoftContact,
     SoftStop,
     Spring,
     TendonForce,
@@ -25,5 +26,5 @@ from kinetree.forces.registry import (
 __all__ = [
     "FORCES", "BodyDamping", "BoxDrag", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction", "ForceElement",
     "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Muscle", "Parameter", "PointForce", "PointSpring",
-    "SoftStop", "Spring", "TendonForce", "norm", "register",
+    "SoftContact", "SoftStop", "Spring", "TendonForce", "norm", "register",
 ]  # fmt: skip

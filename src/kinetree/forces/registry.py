@@ -18,6 +18,7 @@ from kinetree.forces.motor import Motor
 from kinetree.forces.muscle import Muscle
 from kinetree.forces.point_force import PointForce
 from kinetree.forces.point_spring import PointSpring
+from kinetree.forces.soft_contact import SoftContact
 from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
 from kinetree.forces.tendon_force import TendonForce
@@ -69,7 +70,7 @@ def check_force(what: str, force: object) -> None:
 
 for _cls in (
     Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor, Bushing, PointForce, BodyDamping, Drag,
-    BoxDrag, InverseSquareForce, Muscle, TendonForce,
+    BoxDrag, InverseSquareForce, Muscle, TendonForce, SoftContact,
 ):  # fmt: skip
     register(_cls)
 
