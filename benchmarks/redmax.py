@@ -22,7 +22,7 @@ from benchmarks.verify import WrongAnswer
 
 SIZES = (5, 10, 20, 50, 100, 200)
 DENSE_MOST = 100  # n; the compiled Jacobian has n^2 entries, which take minutes to compile beyond
-WHOLE_MOST = 20  # n; one straight function of all operations, a third of n^3 dot products
+WHOLE_MOST = 50  # n; one straight function of all operations, a third of n^3 dot products
 STEP = np.array(0.05)  # [s]; long, so that the accelerations count among the positions
 TOLERANCE = 1e-9
 DOCS = pathlib.Path(__file__).parent.parent / "docs"

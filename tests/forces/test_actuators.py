@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms.force_elements import exact_slopes, gauss_newton_slopes
+from kinetree.algorithms.force_elements import gauss_newton_slopes
+from kinetree.algorithms.implicit_forces import exact_slopes
 from kinetree.conventions import MuJoCo
 from kinetree.errors import ModelError, UnknownNameError
 from kinetree.io.mjcf.read import load_mjcf

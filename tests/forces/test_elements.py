@@ -11,10 +11,9 @@ from kinetree import content
 from kinetree.algorithms.force_elements import (
     dissipative_forces,
     element_forces,
-    exact_slopes,
     gauss_newton_slopes,
-    implicit_terms,
 )
+from kinetree.algorithms.implicit_forces import exact_slopes, implicit_terms
 from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.forces import ForceElement, JointForce, norm
 from kinetree.forces.registry import FORCES

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms.force_elements import dissipative_forces, exact_slopes
+from kinetree.algorithms.force_elements import dissipative_forces
+from kinetree.algorithms.implicit_forces import exact_slopes
 from kinetree.constraints import LoopJoint
 from kinetree.constraints.redundancy import closed_state
 from kinetree.errors import LimitError, ModelError

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms.force_elements import exact_slopes, gauss_newton_slopes
+from kinetree.algorithms.force_elements import gauss_newton_slopes
+from kinetree.algorithms.implicit_forces import exact_slopes
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.forces import TendonForce
 from kinetree.tendons import JointTerm, ViaPoint

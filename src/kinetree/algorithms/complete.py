@@ -16,13 +16,14 @@ from kinetree.algorithms.constrained import (
 )
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, IN_LOOPS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
-from kinetree.algorithms.force_elements import force_state_rates, implicit_terms
+from kinetree.algorithms.force_elements import force_state_rates
 from kinetree.algorithms.forward_dynamics_multipliers import MULTIPLIERS
 from kinetree.algorithms.forward_dynamics_reduced import (
     forward_dynamics_null_space,
     forward_dynamics_partitioning,
     forward_dynamics_pseudovelocities,
 )
+from kinetree.algorithms.implicit_forces import implicit_terms
 from kinetree.algorithms.loop_inverse_dynamics import shared_with_loops
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
 from kinetree.algorithms.matrices import minus, plus

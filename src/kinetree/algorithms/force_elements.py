@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from kinetree.algorithms.force_ranges import range_shares, within_ranges
 from kinetree.algorithms.force_terms import transposed_product
 from kinetree.algorithms.leaves import OF_JOINTS, POSITIONS, Leaves, paired, scalars
-from kinetree.algorithms.matrices import minus, plus
+from kinetree.algorithms.matrices import plus
 from kinetree.algorithms.spec import algorithm
-from kinetree.algorithms.state_slopes import state_slopes
 from kinetree.errors import ModelError
 from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import is_zero, maximum, where
@@ -49,6 +48,11 @@ class Law:
         Of a law over lengths each, its row, and the tension along it.
     rates, rate_slopes : list of int, list of dict of int to int
         Rates of the internal states, and their derivatives by number of the state.
+    follows, pulls : list of int
+        Where there is one length that some rates depend on, their derivatives by it, and those of the tension by each
+        state.
+    gain : scalar
+        How the tension of that length follows it through the states, in the state's scalars: `laws_ahead`.
     """
 
     leaves: Leaves
@@ -61,6 +65,9 @@ class Law:
     lengths: list = field(default_factory=list)
     rates: list = field(default_factory=list)
     rate_slopes: list = field(default_factory=list)
+    follows: list = field(default_factory=list)
+    pulls: list = field(default_factory=list)
+    gain: object = 0.0
 
 
 def differentiated(element, x, u) -> Law:
@@ -117,6 +124,13 @@ def differentiated(element, x, u) -> Law:
         found.rates = [_expr(graph, rate).id for rate in rates]
         seeds = {symbols[j].id: {k: graph.ONE} for k, j in enumerate(states)}
         found.rate_slopes = tangents(graph, found.rates, seeds)
+        if len(found.lengths) == 1:
+            ((length, _, pull),) = found.lengths
+            along = tangents(graph, found.rates, {length: {0: graph.ONE}})
+            if any(along):
+                found.follows = [rate.get(0, graph.ZERO) for rate in along]
+                (by_state,) = tangents(graph, [pull], seeds)
+                found.pulls = [by_state.get(k, graph.ZERO) for k in range(len(x))]
     return found
 
 
@@ -354,36 +368,10 @@ def force_state_rates(model, q, v, x=None, u=None):
     return found
 
 
-def implicit_state_changes(model, q, v, x, u, dt, known=None) -> list:
-    """``(1 - dt J)^-1 dt x'`` with ``J = dx'/dx`` element by element: linearly implicit Euler, stable for any lag.
-
-    ``known`` are rates that are subtracted from x': then it is Newton's step of ``x' = known`` where x moves by dt.
-    """
-    kin, found = Kinematics(model, q, v), []
-    for element, x_e, u_e in model.with_internal(x, u):
-        if element.commanded or not x_e:
-            found += [0.0] * len(x_e)
-            continue
-        law = differentiated(element, x_e, u_e)
-        rates = law.leaves.outer(law.rates, kin)
-        if known is not None:
-            rates = [r - k for r, k in zip(rates, known[len(found) :], strict=False)]
-        slopes = [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in law.rate_slopes]
-        n = len(rates)
-        A = [[float(r == c) - dt * slopes[r].get(c, 0.0) for c in range(n)] + [dt * rates[r]] for r in range(n)]
-        for k in range(n):  # Gauss and Jordan
-            A[k] = [x / A[k][k] for x in A[k]]
-            for r in range(n):
-                if r != k and not is_zero(A[r][k]):
-                    A[r] = [x - A[r][k] * y for x, y in zip(A[r], A[k], strict=True)]
-        found += [row[n] for row in A]
-    return found
-
-
 def law_joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:
     """The joint forces of laws together [N m or N]."""
     forces = [(law.leaves, [*(law.conservative if stored else ()), *law.other]) for law in laws]
-    return _pushed(model, kin, forces)
+    return pushed(model, kin, forces)
 
 
 def wrenches_of(model, kin: Kinematics, forces) -> tuple[list, list]:
@@ -399,7 +387,7 @@ def wrenches_of(model, kin: Kinematics, forces) -> tuple[list, list]:
     return wrenches, tau
 
 
-def _pushed(model, kin: Kinematics, forces) -> list:
+def pushed(model, kin: Kinematics, forces) -> list:
     """Joint forces of forces along leaves, wrenches included."""
     wrenches, tau = wrenches_of(model, kin, forces)
     if all(is_zero(x) for wrench in wrenches[1:] for x in wrench):
@@ -417,67 +405,43 @@ def gauss_newton_slopes(model, q, v, x=None, u=None, of=None):
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     kin, of = Kinematics(model, q, v), laws(model, x, u) if of is None else of
     actuators = [law for law in of if law.actuates] if model._force_ranges else ()
-    free = _unbounded(model, law_joint_forces(model, kin, actuators)) if actuators else ()
+    free = unbounded(model, law_joint_forces(model, kin, actuators)) if actuators else ()
     for law in of:
-        for J, *slopes, _ in _slopes(law, kin):
+        for J, *slopes, _ in slopes_of(law, kin):
             for hessian, into in zip(slopes, (K, D), strict=True):
-                _add_congruence(_along_free(J, free) if law.actuates else J, hessian, into)
+                add_congruence(along_free(J, free) if law.actuates else J, hessian, into)
     return K, D
 
 
-def implicit_terms(model, q, v, dt, x=None, u=None):
-    """``dt D + dt^2 K`` with the slopes of `gauss_newton_slopes`, and the forces of all elements less ``dt K v``."""
-    added, kin, found = [[0.0] * model.nv for _ in range(model.nv)], Kinematics(model, q, v), laws(model, x, u)
-    if not model._force_ranges:
-        return added, _implicit_forces(kin, found, dt, added)
-    actuators = [law for law in found if law.actuates]
-    total = law_joint_forces(model, kin, actuators)
-    bounded = _implicit_forces(kin, actuators, dt, added, _unbounded(model, total))
-    bounded = plus(bounded, minus(within_ranges(model, total), total))
-    return added, plus(bounded, _implicit_forces(kin, [law for law in found if not law.actuates], dt, added))
-
-
-def _implicit_forces(kin: Kinematics, of, dt, added, free=()) -> list:
-    """The forces of laws less ``dt K v``; adds ``dt D + dt^2 K``. ``free`` as `_unbounded` gives it."""
-    model, v, apart, total = kin.model, kin.v, [], [0.0] * kin.model.nv
-    for law in of:
-        apart.append((law.leaves, law.apart))
-        for J, stiffness, damping, tensions in _slopes(law, kin):
-            hessian = [
-                {n: dt * (d.get(n, 0.0) + dt * k.get(n, 0.0)) for n in {**k, **d}}
-                for k, d in zip(stiffness, damping, strict=True)
-            ]
-            moving = _along_free(J, free)
-            _add_congruence(moving, hessian, added)
-            rates = [sum((x * v[k] for k, x in row.items()), start=0.0) for row in moving]
-            for row, row_free, weights, tension in zip(J, moving, stiffness, tensions, strict=True):
-                ahead = sum((weight * rates[n] for n, weight in weights.items()), start=0.0)
-                for k, x in row.items():
-                    total[k] = total[k] - x * tension - row_free[k] * (dt * ahead)
-    return plus(total, _pushed(model, kin, apart))
-
-
-def _unbounded(model, tau) -> dict[int, object]:
+def unbounded(model, tau) -> dict[int, object]:
     """By coordinates with a range of actuator forces 1, or 0 where the range bounds them, so that they are constant."""
     return {k: where((tau[k] < low) | (tau[k] > high), 0.0, 1.0) for k, low, high in model._force_ranges}
 
 
-def _along_free(J, free) -> list[dict]:
+def along_free(J, free) -> list[dict]:
     """Rows without coordinates along which forces are constant."""
     return [{k: x * free[k] if k in free else x for k, x in row.items()} for row in J] if free else J
 
 
-def _slopes(law: Law, kin: Kinematics):
+def slopes_of(law: Law, kin: Kinematics):
     """The rows J in the velocity coordinates, as mappings, the values of K and D over them, and the tensions along."""
-    for rows, *hessians, tensions in law.slopes:
-        values = [
-            [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]
-            for hessian in hessians
-        ]
+    for rows, *values, tensions in hessians_of(law, kin):
         yield [in_coordinates(law.leaves, kin, row) for row in rows], *values, law.leaves.outer(tensions, kin)
 
 
-def _add_congruence(J, hessian, into) -> None:
+def hessians_of(law: Law, kin: Kinematics):
+    """The rows, the values of K and D over them, and the nodes of tensions; K with the law's gain, at least zero."""
+    for rows, *hessians, tensions in law.slopes:
+        K, D = (
+            [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]
+            for hessian in hessians
+        )
+        if not is_zero(law.gain) and tensions == [pull for _, _, pull in law.lengths]:
+            K = [{0: maximum(K[0].get(0, 0.0) + law.gain, 0.0)}]
+        yield rows, K, D, tensions
+
+
+def add_congruence(J, hessian, into) -> None:
     """``into += J^T H J``."""
     for left, weights in zip(J, hessian, strict=True):
         product: dict[int, object] = {}
@@ -514,27 +478,3 @@ def in_coordinates(leaves: Leaves, kin: Kinematics, row) -> dict[int, object]:
         if not is_zero(x):
             found[k] = found.get(k, 0.0) + x
     return {k: x for k, x in found.items() if not is_zero(x)}
-
-
-def exact_slopes(model, q, v, x=None, u=None, lag=None):
-    """``-df/dq`` along the manifold and ``-df/dv`` of the elements: (K, D), K not symmetric in general.
-
-    With ``lag`` [s] internal states follow q and v, as an implicit step of that length has them:
-    ``dx = (1 - lag J)^-1 lag (dx'/dq dq + dx'/dv dv)``.
-    """
-    nx, nu = (0 if values is None else len(values) for values in (x, u))
-    follows = bool(nx) and lag is not None
-    given = [*(x or ()), *(u or ()), *((*force_state_rates(model, q, v, x, u), lag) if follows else ())]
-
-    def forces(inner, q, v, given):
-        x_in, u_in = (None if x is None else given[:nx]), (None if u is None else given[nx : nx + nu])
-        if follows:
-            changes = implicit_state_changes(inner, q, v, x_in, u_in, given[-1], given[nx + nu :])
-            x_in = [x_k + dx for x_k, dx in zip(x_in, changes, strict=True)]
-        return element_forces(inner, q, v, x_in, u_in)
-
-    K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for k, row in enumerate(state_slopes(model, q, v, forces, given)):
-        for d, slope in row.items():
-            (K if d < model.nv else D)[k][d % model.nv] = -slope
-    return K, D

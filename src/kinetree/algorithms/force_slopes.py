@@ -9,7 +9,8 @@ is ``M + h D + h^2 K``.
 from __future__ import annotations
 
 from kinetree.algorithms.domain import LIMITS, UNIT_QUATERNIONS
-from kinetree.algorithms.force_elements import exact_slopes, gauss_newton_slopes
+from kinetree.algorithms.force_elements import gauss_newton_slopes
+from kinetree.algorithms.implicit_forces import exact_slopes
 from kinetree.algorithms.matrices import mirrored
 from kinetree.algorithms.passive import joint_forces
 from kinetree.algorithms.spec import algorithm

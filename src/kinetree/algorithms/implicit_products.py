@@ -7,11 +7,12 @@ the rates of the leaves of all laws, and pushes the forces that belong to them: 
 from __future__ import annotations
 
 from kinetree.algorithms.articulated_factorization import articulated_factorization
-from kinetree.algorithms.force_elements import in_coordinates, laws
+from kinetree.algorithms.force_elements import hessians_of, in_coordinates, law_joint_forces
 from kinetree.algorithms.force_terms import inertial_forces, transposed_product
+from kinetree.algorithms.implicit_forces import laws_ahead
 from kinetree.algorithms.leaves import OF_JOINTS
 from kinetree.algorithms.matrices import plus
-from kinetree.algorithms.passive import passive_joint_forces, passive_terms
+from kinetree.algorithms.passive import forces_of_joints, passive_terms
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
@@ -19,17 +20,20 @@ from kinetree.state_kinematics import Kinematics
 
 def implicit_product(model, q, v, y, dt, x=None, u=None):
     """``(M + dt D + dt^2 K) y``."""
-    return plus(inertial_forces(model, q, y), _slope_product(model, q, v, y, lambda k, d: dt * (d + dt * k), x, u))
+    slopes = _slope_product(model, q, v, y, lambda k, d: dt * (d + dt * k), dt, x, u)
+    return plus(inertial_forces(model, q, y), slopes)
 
 
 def implicit_right_side(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     """``tau - c + f - dt K v``: all forces, those of springs after a step at constant velocities."""
-    terms = zip(tau, passive_joint_forces(model, q, v, x, u), bias_forces(model, q, v, f_ext), strict=True)
-    ahead = _slope_product(model, q, v, v, lambda k, d: dt * k, x, u)
+    kin = Kinematics(model, q, v)
+    forces = plus(forces_of_joints(model, q, v), law_joint_forces(model, kin, laws_ahead(model, kin, dt, x, u)))
+    terms = zip(tau, forces, bias_forces(model, q, v, f_ext), strict=True)
+    ahead = _slope_product(model, q, v, v, lambda k, d: dt * k, dt, x, u)
     return [t + f - c - y for (t, f, c), y in zip(terms, ahead, strict=True)]
 
 
-def _slope_product(model, q, v, y, weight, x, u):
+def _slope_product(model, q, v, y, weight, dt, x, u):
     """``weight(K, D) y`` of all passive forces."""
     _, damping, stiffness = passive_terms(model, q, v, x, u, elements=False)
     total = [weight(k, d) * y_k for k, d, y_k in zip(stiffness, damping, y, strict=True)]
@@ -37,11 +41,11 @@ def _slope_product(model, q, v, y, weight, x, u):
         return total
     kin, moved = Kinematics(model, q, v), Kinematics(model, q, y)
     wrenches = [model.algebra.Force.zero() for _ in range(model.nb)]
-    for law in laws(model, x, u):
-        for rows, K, D, _ in law.slopes:
+    for law in laws_ahead(model, kin, dt, x, u):
+        for rows, K, D, _ in hessians_of(law, kin):
             J = [[(leaf, law.leaves.outer(ids, kin)) for leaf, ids in row] for row in rows]
             rates = [sum((_dot(w, leaf.rates(moved)) for leaf, w in row), start=0.0) for row in J]
-            for row, weights in zip(J, _weights(law, K, D, weight, kin), strict=True):
+            for row, weights in zip(J, _weights(K, D, weight), strict=True):
                 force = sum((w * rates[m] for m, w in weights.items()), start=0.0)
                 for leaf, along in row:
                     leaf.push(kin, [force * w for w in along], wrenches, total)
@@ -59,9 +63,9 @@ def implicit_factors(model, q, v, dt, x=None, u=None):
     n, kin = len(list(model.algebra.Force.zero())), Kinematics(model, q, v)
     terms = [[[0.0] * n for _ in range(n)] for _ in range(model.nb)]
     joint_of = {k: i for i in model.outward() for k in kin.dofs_of(i)}
-    for law in laws(model, x, u):
-        for rows, K, D, _ in law.slopes:
-            H = _weights(law, K, D, lambda k, d: dt * (d + dt * k), kin)
+    for law in laws_ahead(model, kin, dt, x, u):
+        for rows, K, D, _ in hessians_of(law, kin):
+            H = _weights(K, D, lambda k, d: dt * (d + dt * k))
             J = [in_coordinates(law.leaves, kin, row) for row in rows]
             joints = {joint_of[k] for row in J for k in row}
             bodies = {kin.body(leaf.target) if leaf.name not in OF_JOINTS else None for row in rows for leaf, _ in row}
@@ -81,14 +85,9 @@ def implicit_factors(model, q, v, dt, x=None, u=None):
     return articulated_factorization(model, q, diagonal, terms)
 
 
-def _weights(law, K, D, weight, kin) -> list[dict]:
+def _weights(K, D, weight) -> list[dict]:
     """Rows of ``weight(K, D)`` over the rows of a law, as mappings."""
-
-    def evaluated(rows):
-        return [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in rows]
-
-    values = evaluated(K), evaluated(D)
-    return [{n: weight(k.get(n, 0.0), d.get(n, 0.0)) for n in {**k, **d}} for k, d in zip(*values, strict=True)]
+    return [{n: weight(k.get(n, 0.0), d.get(n, 0.0)) for n in {**k, **d}} for k, d in zip(K, D, strict=True)]
 
 
 def _body_wrench(law, kin, row, b: int) -> list:

@@ -98,16 +98,17 @@ def passive_joint_forces(model, q, v, x=None, u=None):
     instead of sticking. These are the forces of the joints alone: those that `Model.unsupported` names are not among
     them.
     """
-    found = _forces_of_joints(model, q, v)
+    found = forces_of_joints(model, q, v)
     return plus(found, element_forces(model, q, v, x, u, actuators=False)) if model.laws else found
 
 
 def law_forces(model, q, v, x=None, u=None) -> list:
     """The joint forces of all force elements, actuators too [N m or N]."""
-    found = _forces_of_joints(model, q, v)
+    found = forces_of_joints(model, q, v)
     return plus(found, element_forces(model, q, v, x, u)) if model.laws else found
 
 
-def _forces_of_joints(model, q, v) -> list:
+def forces_of_joints(model, q, v) -> list:
+    """Those of springs, stops, damping and friction of joints [N m or N]."""
     elastic, damping, _ = _terms_of_joints(model, q, v)
     return [elastic[k] - damping[k] * v[k] for k in range(model.nv)]

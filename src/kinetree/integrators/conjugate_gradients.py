@@ -31,7 +31,7 @@ def _factors(model, q, v, h, u=None):
 
 def _end(model, q, v, a, h, u=None):
     v_next = [v_k + h * a_k for v_k, a_k in zip(v, a, strict=False)]
-    x_next = implicit_states(model, q, v[: model.nv], v[model.nv :], u, h)
+    x_next = implicit_states(model, q, v[: model.nv], v[model.nv :], u, h, v_next)
     return finished(model, integrate(model, q, [h * v_k for v_k in v_next]), [*v_next, *x_next])
 
 

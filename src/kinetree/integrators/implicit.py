@@ -19,7 +19,7 @@ from kinetree.algorithms.complete import COMPLETE, refuse_unsupported, stepped_c
 from kinetree.algorithms.constrained import equality_rows, given_accelerations
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted, weighted_row
 from kinetree.algorithms.derivatives import rnea_derivatives
-from kinetree.algorithms.force_elements import exact_slopes, implicit_state_changes
+from kinetree.algorithms.implicit_forces import exact_slopes, implicit_state_changes
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.matrices import dot
 from kinetree.algorithms.passive import joint_forces as elements

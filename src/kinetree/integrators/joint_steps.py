@@ -9,27 +9,38 @@ from kinetree.algorithms.complete import (
 )
 from kinetree.algorithms.constrained import constrained_accelerations, velocity_response
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.force_elements import implicit_state_changes, implicit_terms
+from kinetree.algorithms.implicit_forces import implicit_state_changes, implicit_terms, state_responses
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import joint_forces, passive_terms
 from kinetree.algorithms.spec import Spec
 from kinetree.forces.contract import present
 from kinetree.integrators.kernels import axpy, finished
+from kinetree.spatial.scalar import is_zero
+from kinetree.state_kinematics import Kinematics
 
 
 def free_velocities(model, q, v, tau, dt, f_ext=None, u=None):
     """``v_free``, and the velocities by unit joint impulses, the inverse of ``M + dt D + dt^2 K`` under couplings.
 
     Those of semi-implicit Euler: forces at q, dampers and springs at the end of the step. Internal states of force
-    elements follow the velocities; impulses do not change them, so the rows of A that belong to them are zero.
+    elements follow the velocities; impulses change those that follow lengths.
     """
     v, x = v[: model.nv], v[model.nv :]
     a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext, x, u)
     _, damping, stiffness = passive_terms(model, q, v, x, u)
     diagonal = [dt * (d + dt * k) for d, k in zip(damping, stiffness, strict=True)]
-    x_free = [x_k + dx for x_k, dx in zip(x, implicit_state_changes(model, q, v, x, u, dt), strict=True)]
+    v_free = axpy(v, a, dt)
+    changes = implicit_state_changes(model, q, v, x, u, dt, None, v_free)
     added = implicit_terms(model, q, v, dt, x, u)[0] if model.laws else None
-    return [*axpy(v, a, dt), *x_free], _response(model, q, diagonal, added)
+    response = _response(model, q, diagonal, added)
+    if model.nx:
+        moving, impulses = state_responses(model, Kinematics(model, q, v), x, u, dt), range(model.nv)
+        velocities = response[: model.nv]
+        response[model.nv :] = [
+            [sum((y * velocities[k][j] for k, y in enumerate(row) if not is_zero(y)), start=0.0) for j in impulses]
+            for row in moving
+        ]
+    return [*v_free, *(x_k + dx for x_k, dx in zip(x, changes, strict=True))], response
 
 
 def middle_velocities(model, q, v, rates, tau, dt, f_ext=None, u=None):

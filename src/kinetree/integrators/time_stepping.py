@@ -145,7 +145,7 @@ def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
     v, x = v[: model.nv], v[model.nv :] if model.nx else None
     v_next, found, residual = stepped_velocities(model, q, v, impulses, tau, dt, f_ext, x, u)
     q_next, v_next = stepped_positions(model, q, v_next, dt)
-    later = implicit_states(model, q, v, x, u, dt) if model.nx else []
+    later = implicit_states(model, q, v, x, u, dt, v_next) if model.nx else []
     return q_next, [*v_next, *later], found, residual
 
 

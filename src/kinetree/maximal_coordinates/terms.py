@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from kinetree.algorithms.force_elements import element_forces, exact_slopes, gauss_newton_slopes
+from kinetree.algorithms.force_elements import element_forces, gauss_newton_slopes
+from kinetree.algorithms.implicit_forces import exact_slopes
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import Spec
 from kinetree.compiler.calls import plain_call

@@ -10,9 +10,9 @@ from kinetree.algorithms.force_elements import (
     element_joint_forces,
     force_state_rates,
     gauss_newton_slopes,
-    implicit_state_changes,
     laws,
 )
+from kinetree.algorithms.implicit_forces import implicit_state_changes
 from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.spec import Spec
 from kinetree.algorithms.state_slopes import state_slopes
