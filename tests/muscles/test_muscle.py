@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.algorithms.implicit_forces import implicit_terms
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.spatial.scalar import detach, with_slopes
 from kinetree.trace.differentiate import adjoints, tangents
@@ -220,15 +221,45 @@ def test_single_precision(arm):
         np.testing.assert_allclose(short, full, atol=3e-4 * np.abs(full).max())
 
 
-def test_fibers_follow_the_path_within_implicit_steps():
-    """Semi-implicit steps with compliant tendons: order 1 with the errors of exact slopes, stable at 4 ms; without a
-    matrix the same step.
-    """
+def pulled_pendulum():
+    """A pendulum with one compliant muscle; q, v, and internal states in equilibrium."""
     path = (kt.tendons.ViaPoint("world", (0.1, 0.0, 0.0)), kt.tendons.ViaPoint("bob", (0.0, 0.0, -0.2)))
     flexor = kt.forces.Muscle("flexor", path, 200.0, 0.1, 0.2, 0.1, tendon="compliant")
     arm = kt.models.pendulum().with_forces(flexor)
     q, v = np.array([0.5]), np.array([-1.0])
-    x = kt.muscles.equilibrate(arm, q, x=[0.3, 0.1])
+    return arm, q, v, kt.muscles.equilibrate(arm, q, x=[0.3, 0.1])
+
+
+def test_slopes_of_implicit_steps_have_the_fiber_yield():
+    """Tension and stiffness, with states that follow the path by linearly implicit Euler: against differences."""
+    arm, q, v, x = pulled_pendulum()
+    h, e = 1e-3, 1e-6
+    x = x * [1.0, 1.001]
+
+    def rates(q, x):
+        return kt.dynamics.force_state_rates(arm, q, v, x=x, u=[0.8])
+
+    J = np.stack([(rates(q, x + d) - rates(q, x - d)) / (2 * e) for d in e * np.eye(2)], axis=1)
+    S = h * np.linalg.inv(np.eye(2) - h * J)
+    ahead = x + S @ rates(q, x)
+
+    def pull(q_now):
+        return kt.muscles.tensions(arm, q_now, v, x=ahead + S @ (rates(q_now, x) - rates(q, x)))[0]
+
+    (added,), (force,) = implicit_terms(arm, q.tolist(), v.tolist(), h, x.tolist(), [0.8])
+    slope = (pull(q + e) - pull(q - e)) / (2 * e)
+    arm_of = -kt.muscles.moment_arms(arm, q)[0, 0]
+    assert float(added[0]) == pytest.approx(h * h * arm_of * slope, rel=1e-5)
+    assert float(force) == pytest.approx(-arm_of * (pull(q) + h * slope * v[0]), rel=1e-8)
+    rigid = (kt.muscles.tensions(arm, q + e, v, x=ahead) - kt.muscles.tensions(arm, q - e, v, x=ahead))[0] / (2 * e)
+    assert 0.0 < slope / arm_of < 0.95 * rigid / arm_of
+
+
+def test_fibers_follow_the_path_within_implicit_steps():
+    """Semi-implicit steps with compliant tendons: order 1 with the errors of exact slopes, stable at 4 ms; without a
+    matrix the same step.
+    """
+    arm, q, v, x = pulled_pendulum()
     drive, duration = {name: 0.5 for name in arm.input_names}, 0.04
 
     def end(integrator, dt):
