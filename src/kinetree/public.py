@@ -48,6 +48,8 @@ PLACES = {
         "contact_accelerations": "contact.accelerations", "contact_states": "contact.accelerations",
         "impact": "contact.impacts", "strike": "contact.responses",
         "ContactProblem": "contact.problem", "ContactSolution": "contact.solution", "LCPSolution": "contact.lcp",
+        "JointFrictionStep": "contact.joint_friction", "JointSurface": "contact.joint_surfaces",
+        "joint_friction_step": "contact.joint_friction",
         "LeastConstraint": "contact.quadratic", "METHODS": "contact.solvers", "Residuals": "contact.residuals",
         "StepProblem": "contact.of_model", "least_constraint": "contact.quadratic",
         "natural_map": "contact.residuals", "solve_lcp": "contact.lcp",

@@ -27,6 +27,16 @@ def table(folder) -> dict[str, tuple]:
         ),
         f"{of}.of": (kt.contact.ContactProblem.of, dict(model=arm, **state, f_ext=None, x=None, u=None)),
         "contact.StepProblem.joint_velocities": (step.joint_velocities, dict(solution=step.solve())),
+        "contact.JointSurface": (
+            kt.contact.JointSurface, dict(joint="elbow", radius=0.1, friction=0.5, length=0.1, points=8),
+        ),
+        "contact.joint_friction_step": (
+            kt.contact.joint_friction_step,
+            dict(
+                model=kt.models.double_pendulum(), **state, surfaces=[kt.contact.JointSurface("elbow", 0.1, 0.5)],
+                warm_start=None, tolerance=1e-6, iterations=5,
+            ),
+        ),
         f"{of}.evaluate": (problem.evaluate, dict(impulses=[0.0, 0.0, 1.0, 0.0])),
         "contact.natural_map": (
             kt.contact.natural_map, dict(impulses=force, velocities=u, friction=0.5, mass=1.0),

@@ -44,6 +44,7 @@ MADE = {
     "collision.MinimalContactSet",
     "collision.Overlaps",
     "contact.ContactSolution",
+    "contact.JointFrictionStep",
     "contact.LCPSolution",
     "contact.LeastConstraint",
     "contact.Residuals",

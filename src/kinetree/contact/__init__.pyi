@@ -12,6 +12,8 @@ from kinetree.contact.accelerations import ContactAccelerations as ContactAccele
 from kinetree.contact.problem import ContactProblem as ContactProblem
 from kinetree.contact.solution import ContactSolution as ContactSolution
 from kinetree.contact.impacts import Impact as Impact
+from kinetree.contact.joint_friction import JointFrictionStep as JointFrictionStep
+from kinetree.contact.joint_surfaces import JointSurface as JointSurface
 from kinetree.contact.lcp import LCPSolution as LCPSolution
 from kinetree.contact.quadratic import LeastConstraint as LeastConstraint
 from kinetree.contact.solvers import METHODS as METHODS
@@ -24,6 +26,7 @@ from kinetree.contact.collisions import collide as collide
 from kinetree.contact.accelerations import contact_accelerations as contact_accelerations
 from kinetree.contact.accelerations import contact_states as contact_states
 from kinetree.contact.impacts import impact as impact
+from kinetree.contact.joint_friction import joint_friction_step as joint_friction_step
 from kinetree.contact.quadratic import least_constraint as least_constraint
 from kinetree.contact.residuals import natural_map as natural_map
 from kinetree.contact.lcp import solve_lcp as solve_lcp
@@ -35,6 +38,8 @@ __all__ = [
     "ContactProblem",
     "ContactSolution",
     "Impact",
+    "JointFrictionStep",
+    "JointSurface",
     "LCPSolution",
     "LeastConstraint",
     "METHODS",
@@ -47,6 +52,7 @@ __all__ = [
     "contact_accelerations",
     "contact_states",
     "impact",
+    "joint_friction_step",
     "least_constraint",
     "natural_map",
     "solve_lcp",

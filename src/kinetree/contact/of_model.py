@@ -66,7 +66,7 @@ def step_problem(model, q, v, tau, dt, given: dict) -> StepProblem:
         )
     terms = public_call("contact_terms")(model, q, v, tau, dt, **given)
     n = 3 * model.n_contacts
-    chosen, shifts, bounds = _bounded(terms.laws[n:], n)
+    chosen, shifts, bounds = bounded_parts(terms.laws[n:], n)
     all_rows = np.concatenate([np.arange(n), chosen]).astype(int)
     W, rates = terms.rows[all_rows], terms.rates[all_rows].copy()
     rates[n:] -= shifts
@@ -86,7 +86,7 @@ def step_problem(model, q, v, tau, dt, given: dict) -> StepProblem:
     )
 
 
-def _bounded(laws: np.ndarray, first: int) -> tuple[list[int], list[float], np.ndarray]:
+def bounded_parts(laws: np.ndarray, first: int) -> tuple[list[int], list[float], np.ndarray]:
     """One row for friction, one for each bound of the rate: which row, the rate it acts at, bounds of its impulse."""
     rows, rates, bounds = [], [], []
     for k, (resistance, rest, lower, upper) in enumerate(laws, first):
