@@ -133,6 +133,14 @@ def test_many_contacts_are_the_same_compiled_and_interpreted():
     assert slow == pytest.approx(q, abs=1e-9)
 
 
+def test_guesses_of_contacts_that_are_far_away_have_no_effect():
+    """Impulses of another state, at a body in free fall: none are left."""
+    model = cluster()
+    q, rest = at(model, (0.0, 0.0, 2.0)), np.zeros(6)
+    _, v, impulses = kt.integrators.contact_step(model, q, rest, np.ones(24), rest, DT)
+    assert (impulses == 0.0).all() and v == pytest.approx([0.0, 0.0, 0.0, 0.0, 0.0, -G * DT], abs=1e-15)
+
+
 def test_simulations_take_the_same_steps(box):
     """`simulate` by this method is the rollout, with its impulses as memory, solved to a residual."""
     q0, v0 = at(box, (0.0, 0.0, 0.13), (1.0, 0.05, 0.02, 0.0)), [0.3, -0.2, 0.1, 0.5, 0.2, -1.0]

@@ -25,7 +25,7 @@ SWEEPS = 8  # of ANYmal's feet: 99 % of the residuals of walking states are belo
 INNER = 2  # steps of a contact that slips, in each visit
 RELAXATION = 1.4  # over 1 + mu |B_tn| / B_nn: full steps of slipping contacts end in cycles where that is above 0.7
 SHIFT = 1e-10, 1e-5  # of the mean of B's diagonal, in double and in single precision: B of few freedoms is singular
-FEW = 6  # blocks, whose visits cost less than to find out whether they are needed
+CONSTANTS = 14  # of a contact besides its rows
 STILL = 1e-10  # change of rates in a sweep [m/s or rad/s], below which a step has converged
 TINY = 1e-30  # squared impulses or responses that count as zero
 
@@ -57,6 +57,13 @@ class FactorSpace:
         """The row of this space for one over the velocity coordinates, without the part that equalities take."""
         w = self._scaled([weighted_row(row, column) for column in self.system.columns])
         return self._corrected(w, [-product(u, w) for u in self._U])
+
+    def places(self, row: Mapping) -> list[int]:
+        """Where the row of this space may have entries, by structure."""
+        reached = [m for m, column in enumerate(self.system.columns) if any(k in row for k, _ in column)]
+        if self._U and reached:
+            return list(range(len(self.scale)))
+        return sorted({*reached, *(n for m in reached for n in self._above[m])})
 
     def momentum(self, f) -> list:
         """z of joint impulses f (nv), with those of equalities that keep the rates of their rows."""
@@ -148,11 +155,7 @@ class BoundedRow:
         """Apply the first guess."""
         added(z, self.w, self._impulse)
 
-    def guarded_visit(self, z, active):
-        """The same as `visit`: rows are cheap."""
-        return self.visit(z)
-
-    def visit(self, z):
+    def visit(self, z, active=True):
         """Solve this row, and change z by it; the change of its rate."""
         old = self._impulse
         rate = self._offset + product(self.w, z) + self._yielding * old
@@ -196,11 +199,11 @@ class Cone:
         self.B = [[a, b, d], [b, c, e], [d, e, f]]
         self._factors(a + c + f)
         self.normal = 1.0 / (f + TINY)
-        self.om = RELAXATION / (1.0 + friction * sqrt(d * d + e * e + TINY * TINY) * self.normal)
-        self.om = where(self.om < 1.0, self.om, 1.0)
+        om = RELAXATION / (1.0 + friction * sqrt(d * d + e * e + TINY * TINY) * self.normal)
+        om = where(om < 1.0, om, 1.0)
         half = 0.5 * (a - c)
-        self.tangent = self.om / (0.5 * (a + c) + sqrt(half * half + b * b + TINY) + TINY)
-        self.normal = self.om * self.normal
+        self.tangent = om / (0.5 * (a + c) + sqrt(half * half + b * b + TINY) + TINY)
+        self.normal = om * self.normal
 
     def _factors(self, trace) -> None:
         """L and D of B, slightly shifted: repeated visits make up for it."""
@@ -213,6 +216,22 @@ class Cone:
         l3 = g * j
         k = 1.0 / (f + shift - l2 * d - l3 * g)
         self.LD = l1, l2, l3, i, j, k
+
+    def constants(self, places) -> list:
+        """All that visits take, with the rows at these entries."""
+        (a, b, d), (_, c, e), (_, _, f) = self.B
+        rows = [w.get(m, 0.0) for w, at in zip(self.w, places, strict=True) for m in at]
+        return [*rows, a, b, c, d, e, f, *self.LD, self.normal, self.tangent]
+
+    @classmethod
+    def restored(cls, values, places, offset, friction, impulses, compliance) -> Cone:
+        """A contact by its `constants`."""
+        cone, values = cls.__new__(cls), iter(values)
+        cone.w = tuple({m: next(values) for m in at} for at in places)
+        a, b, c, d, e, f, *LD, cone.normal, cone.tangent = values
+        cone.B, cone.LD = [[a, b, d], [b, c, e], [d, e, f]], LD
+        cone.offset, cone.mu, cone.impulses, cone.compliance = offset, friction, list(impulses), compliance
+        return cone
 
     def _stick(self, x, y, n) -> tuple:
         """``B^-1 w``."""
@@ -232,36 +251,17 @@ class Cone:
         for w, x in zip(self.w, self.impulses, strict=True):
             added(z, w, x)
 
-    def normal_rate(self, z):
-        """The normal rate with its target, and what a soft contact yields."""
-        rate = self.offset[2] + product(self.w[2], z)
-        return rate if is_zero(self.compliance) else rate + self.compliance * self.impulses[2]
-
-    def visit(self, z, normal=None):
+    def visit(self, z, active=True):
         """Solve this contact, and change z by it; a bound of the change of its rates."""
-        old, normal = self.impulses, self.normal_rate(z) if normal is None else normal
-        rates = [*(o + product(w, z) for o, w in zip(self.offset[:2], self.w, strict=False)), normal]
+        old = self.impulses
+        rates = [o + product(w, z) for o, w in zip(self.offset, self.w, strict=True)]
+        if not is_zero(self.compliance):
+            rates[2] = rates[2] + self.compliance * old[2]
         self.impulses = self._solved(rates, old)
         change = [x - x0 for x, x0 in zip(self.impulses, old, strict=True)]
         for w, x in zip(self.w, change, strict=True):
             added(z, w, x)
         return sum((self.B[n][n] * absolute(x) for n, x in enumerate(change)), start=0.0)
-
-    def guarded_visit(self, z, active):
-        """The same where it is needed: an open contact that does not approach stays as it is."""
-        old, normal, places = self.impulses, self.normal_rate(z), sorted(set().union(*self.w))
-
-        def solved():
-            after = list(z)
-            change = self.visit(after, normal)
-            return change, *self.impulses, *(after[m] for m in places)
-
-        needed = active & ((normal < 0.0) | (old[2] > 0.0))
-        change, *found = guarded(needed, [0.0, *old, *(z[m] for m in places)], solved)
-        self.impulses = found[:3]
-        for m, z_m in zip(places, found[3:], strict=True):
-            z[m] = z_m
-        return change
 
     def _solved(self, rates, old) -> list:
         """Impulses that solve this contact at these rates of the old ones."""
@@ -291,6 +291,65 @@ class Cone:
         return [x, y, n]
 
 
+class Cones:
+    """The contacts of one pair of shapes, which machine code skips where they are far away.
+
+    Parameters
+    ----------
+    near : condition
+        Whether one of them may touch within the step.
+    places : sequence of tuple
+        For each contact the entries of z on which its three rows may act.
+    make : callable
+        ``make(n)`` gives the three rows of contact n, of `FactorSpace.row`.
+    offsets, friction, impulses, compliances
+        For each contact as for `Cone`, friction for all.
+    """
+
+    def __init__(self, near, places, make, offsets, friction, impulses, compliances) -> None:
+        rest = [offsets, [[where(near, x, 0.0) for x in guess] for guess in impulses], compliances]
+        sizes = [sum(map(len, at)) + CONSTANTS for at in places]
+
+        def computed():
+            return [
+                x
+                for n, (at, offset, guess, compliance) in enumerate(zip(places, *rest, strict=True))
+                for x in Cone(make(n), offset, friction, guess, compliance).constants(at)
+            ]
+
+        values, self.cones = guarded(near, [0.0] * sum(sizes), computed), []
+        for size, at, offset, guess, compliance in zip(sizes, places, *rest, strict=True):
+            self.cones.append(Cone.restored(values[:size], at, offset, friction, guess, compliance))
+            values = values[size:]
+        self.near, self._places = near, sorted({m for at in places for row in at for m in row})
+
+    @property
+    def all_impulses(self) -> list:
+        """The impulses that a step records."""
+        return [x for cone in self.cones for x in cone.impulses]
+
+    def start(self, z) -> None:
+        """Apply the first guesses."""
+        for cone in self.cones:
+            cone.start(z)
+
+    def visit(self, z, active=True):
+        """Solve these contacts one by one, where any is near; a bound of the change of their rates."""
+
+        def solved():
+            after = list(z)
+            change = largest([cone.visit(after) for cone in self.cones])
+            return change, *self.all_impulses, *(after[m] for m in self._places)
+
+        needed = self.near if active is True else self.near & active
+        change, *found = guarded(needed, [0.0, *self.all_impulses, *(z[m] for m in self._places)], solved)
+        for n, cone in enumerate(self.cones):
+            cone.impulses = found[3 * n : 3 * n + 3]
+        for m, z_m in zip(self._places, found[3 * len(self.cones) :], strict=True):
+            z[m] = z_m
+        return change
+
+
 def larger(a, b):
     """The larger one of two numbers; NaN is not carried over."""
     return where(a > b, a, b)
@@ -310,11 +369,8 @@ def swept(blocks, z, sweeps: int = SWEEPS):
         block.start(z)
     residual, active = 0.0, True
     for _ in range(sweeps):
-        if len(blocks) > FEW:
-            residual = largest([block.guarded_visit(z, active) for block in repeated(blocks, z)])
-            active = residual > STILL
-        else:
-            residual = largest([block.visit(z) for block in repeated(blocks, z)])
+        residual = largest([block.visit(z, active) for block in repeated(blocks, z)])
+        active = residual > STILL
     return z, residual
 
 

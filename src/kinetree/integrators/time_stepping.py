@@ -8,13 +8,15 @@ friction) and equalities K. `kinetree.algorithms.contact_sweeps` solves for the 
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints, column_laws, row_laws, wide_rows
 from kinetree.algorithms.complete import COMPLETE
-from kinetree.algorithms.contact_sweeps import BoundedRow, Cone, Frictionless, swept
+from kinetree.algorithms.contact_sweeps import BoundedRow, Cone, Cones, Frictionless, swept
 from kinetree.algorithms.contacts import detect
-from kinetree.algorithms.free_step import along, free_step, normal_target
+from kinetree.algorithms.free_step import FASTEST, along, free_step, normal_target
 from kinetree.algorithms.manifold import straight_step
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.row_law import RowLaw
@@ -22,6 +24,7 @@ from kinetree.integrators.kernels import END, FORCES, finished, implicit_states,
 from kinetree.integrators.memory import Memory
 from kinetree.spatial.scalar import absolute, is_zero, where
 
+FEW = 6  # contacts, whose visits cost less than to find out whether they are needed
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 TOLERANCE, REPEATED = 1e-9, 8  # [m/s] residual of a step in `simulate`, and how often it is solved again at most
 
@@ -36,17 +39,21 @@ def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=Non
     return held_exactly(bounded.values(), after, predicted), found, residual
 
 
-def step_problem(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
-    """Velocities before all forces and after those without impulses, the space and z there, and all blocks."""
+def step_problem(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, many=None):
+    """Velocities before all forces and after those without impulses, the space and z there, and all blocks.
+
+    ``many`` is whether contacts are skipped where they are far away, by default those of models with more than `FEW`.
+    """
     kin, space, before, z, predicted = free_step(model, q, v, tau, dt, f_ext, x, u)
     given = model, kin, space, dt, before, predicted, impulses
-    return before, predicted, space, z, bounded_blocks(*given), contact_blocks(*given)
+    many = model.n_contacts > FEW if many is None else many
+    return before, predicted, space, z, bounded_blocks(*given), contact_blocks(*given, many)
 
 
 def contact_residuals(model, q, v, impulses, tau, dt, f_ext=None, u=None):
     """For each contact the largest change of its rates by one more sweep, after a step with these impulses."""
     v, x = v[: model.nv], v[model.nv :] if model.nx else None
-    *_, z, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u)
+    *_, z, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u, many=False)
     z, blocks = list(z), [*bounded.values(), *contacts]
     for block in blocks:
         block.start(z)
@@ -72,18 +79,32 @@ def bounded_blocks(model, kin, space, dt, before, predicted, impulses) -> dict[i
     return found
 
 
-def contact_blocks(model, kin, space, dt, before, predicted, impulses) -> list:
-    """Blocks of contacts."""
+def contact_blocks(model, kin, space, dt, before, predicted, impulses, many: bool) -> list:
+    """Blocks of contacts; of many contacts one for each pair of shapes, which is skipped where these are far away."""
     found = []
-    for n, x in enumerate(detect(model, kin)):
-        arriving, guess = along(x.rows[2], before), impulses[3 * n : 3 * n + 3]
-        least, compliance = normal_target(x.pair, x.gap, dt, arriving, along(x.rows[2], predicted))
-        if is_zero(x.pair.friction):
-            law = RowLaw(lower=least)
-            found.append(Frictionless(space.row(x.rows[2]), arriving, law, guess[2:], compliance=compliance))
+    contacts = [(x, impulses[3 * n : 3 * n + 3]) for n, x in enumerate(detect(model, kin))]
+    for pair, group in groupby(contacts, key=lambda each: each[0].pair):
+        near, cones = False, []
+        for x, guess in group:
+            rates = [along(row, before) for row in x.rows]
+            least, compliance = normal_target(pair, x.gap, dt, rates[2], along(x.rows[2], predicted))
+            if is_zero(pair.friction):
+                law = RowLaw(lower=least)
+                found.append(Frictionless(space.row(x.rows[2]), rates[2], law, guess[2:], compliance=compliance))
+                continue
+            cones.append((x.rows, [*rates[:2], rates[2] - least], guess, compliance))
+            touches = x.gap < dt * (FASTEST + 2.0 * sum(map(absolute, rates)))  # an impact may turn all of its speed
+            near = touches if near is False else near | touches
+        if cones and many:
+            rows, offsets, guesses, compliances = zip(*cones, strict=True)
+            places = [[space.places(row) for row in each] for each in rows]
+
+            def make(n, rows=rows):
+                return [space.row(row) for row in rows[n]]
+
+            found.append(Cones(near, places, make, offsets, pair.friction, guesses, compliances))
         else:
-            offset = [along(x.rows[0], before), along(x.rows[1], before), arriving - least]
-            found.append(Cone(map(space.row, x.rows), offset, x.pair.friction, guess, compliance))
+            found += [Cone(map(space.row, rows), *rest[:1], pair.friction, *rest[1:]) for rows, *rest in cones]
     return found
 
 
