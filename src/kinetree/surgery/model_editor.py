@@ -226,7 +226,8 @@ class ModelEditor(ModelBuilder):
         """Take out contact pairs with a shape on a removed part; report those of which the other shape stays."""
         lost = {pair.name: [frame in frames for frame in pair.frames] for pair in self._contacts}
         for pair in self._contacts:
-            if any(lost[pair.name]) and not all(lost[pair.name]) and WORLD not in pair.frames:
+            stays = [frame for frame in pair.frames if frame not in frames]
+            if len(stays) == 1 and stays[0] != WORLD:
                 gone = pair.frames[lost[pair.name].index(True)]
                 self.note("dropped", "cut", f"{pair}: frame {gone!r} is not there any more")
         self._contacts = [pair for pair in self._contacts if not any(lost[pair.name])]
