@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.collision import ContactPair, Ground, Shape
 from kinetree.errors import ArgumentError, DuplicateNameError, ModelError, UnknownNameError, UnsupportedError
+from kinetree.verification.data_checks import finite
 from tests.collision.systems import shaped
 
 GROUND = Ground(height=-0.3, normal=(0.2, -0.3, 1.0), friction=0.6)
@@ -100,6 +102,12 @@ def test_dynamics_do_not_see_contacts(tree):
     bare = tree.replace(contacts=())
     np.testing.assert_array_equal(kt.aba(tree, q, v, v), kt.aba(bare, q, v, v))
     assert kt.compile(tree, "aba").operations == kt.compile(bare, "aba").operations
+
+
+def test_infinite_stiffness_is_no_fault(arm):
+    """Verification accepts it as a number of rigid contact."""
+    assert np.isinf(arm.numbers().as_dict()["ground/ball.stiffness"])
+    assert not finite(SimpleNamespace(model=arm)).found.any()
 
 
 def test_numbers_are_inputs_of_one_program(arm):

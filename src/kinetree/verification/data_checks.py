@@ -13,10 +13,11 @@ IMPOSSIBLE = 1e-6  # of the largest moment: the tolerance of models for the roun
 
 
 def finite(s):
-    """No number of the model is NaN, and none but limits is infinite."""
+    """No number of the model is NaN, and none but limits and the stiffness of rigid contacts is infinite."""
     values = numbers_of(s.model).values
     names = s.model.numbers().names
     elements = {f"{element.name}.{name}" for element in s.model.elements for name in element.numbers()}
+    elements |= {f"{pair.name}.stiffness" for pair in s.model.contacts}
     limits = [name in elements or name.rpartition(".")[2] in ("lower", "upper") for name in names]
     unlimited = np.array(limits) & np.isinf(values)
     return Compared(np.where(np.isfinite(values) | unlimited, 0.0, values)[None], 0.0, 0.0, ("number",))
