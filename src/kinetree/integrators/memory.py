@@ -29,6 +29,8 @@ class Memory:
         if self._end is None:
             return None
         t_end, q_end, v_end = self._end
+        if q is q_end and v is v_end:
+            return self._data
         here = abs(t - t_end) <= CLOSE * h and _same(q, q_end) and _same(v, v_end)
         return self._data if here else None
 

@@ -14,25 +14,28 @@ import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints, column_laws, row_laws, wide_rows
 from kinetree.algorithms.complete import COMPLETE
-from kinetree.algorithms.contact_sweeps import BoundedRow, Cone, Cones, Frictionless, swept
+from kinetree.algorithms.contact_sweeps import SWEEPS, BoundedRow, Cone, Cones, Frictionless, swept
 from kinetree.algorithms.contacts import detect
 from kinetree.algorithms.free_step import FASTEST, along, free_step, normal_target
 from kinetree.algorithms.manifold import straight_step
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.row_law import RowLaw
+from kinetree.contact.problem import ContactProblem
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
 from kinetree.spatial.scalar import absolute, is_zero, where
 
 FEW = 6  # contacts, whose visits cost less than to find out whether they are needed
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
-TOLERANCE, REPEATED = 1e-9, 8  # [m/s] residual of a step in `simulate`, and how often it is solved again at most
+TOLERANCE = 1e-7  # [m/s] residual of a step in `simulate`
+CREDIT, RETURNED = 50.0, 0.2  # exact solutions that may follow each other at most, and their share of all other steps
+FIRST_SWEEPS, REPEATED = 4, 20  # of such a step, which standing feet need at most; and how often these follow at most
 
 
-def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
+def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, sweeps=SWEEPS):
     """Velocities and impulses at the end of a step, and the largest change of a rate in the last sweep."""
     before, predicted, space, z, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u)
-    z, residual = swept([*bounded.values(), *contacts], z)  # contacts last, to obey their laws best
+    z, residual = swept([*bounded.values(), *contacts], z, sweeps)  # contacts last, to obey their laws best
     after = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
     found = [x for block in contacts for x in block.all_impulses]
     found += [bounded[n].impulses[0] if n in bounded else 0.0 for n in range(len(found), model.n_impulses)]
@@ -161,18 +164,18 @@ def stepped_positions(model, q, v_next, dt):
     return finished(model.after(dt), q_next, v_next, closing=3)
 
 
-def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
+def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None, sweeps=FIRST_SWEEPS):
     """`contact_step` with the internal states of force elements behind the velocities, and its residual."""
     v, x = v[: model.nv], v[model.nv :] if model.nx else None
-    v_next, found, residual = stepped_velocities(model, q, v, impulses, tau, dt, f_ext, x, u)
+    v_next, found, residual = stepped_velocities(model, q, v, impulses, tau, dt, f_ext, x, u, sweeps)
     q_next, v_next = stepped_positions(model, q, v_next, dt)
     later = implicit_states(model, q, v, x, u, dt, v_next) if model.nx else []
-    return q_next, [*v_next, *later], found, residual
+    return q_next, [*v_next, *later], found, [residual]
 
 
 def _time_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
-    """The same without the residual."""
-    return _solved_step(model, q, v, impulses, tau, dt, f_ext, u)[:3]
+    """The same with the sweeps of rollouts, without the residual."""
+    return _solved_step(model, q, v, impulses, tau, dt, f_ext, u, SWEEPS)[:3]
 
 
 def _no_impulses(model, q, v, tau, dt, f_ext=None, u=None):
@@ -184,7 +187,7 @@ START = part("contact_start", _no_impulses, "q[nq] v[nw] tau[nv] dt", "impulses[
 STEP = part("time_stepping_step", _time_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
             f"{END} impulses_next[n_impulses]", FORCES, domains=COMPLETE)  # fmt: skip
 SOLVED = part("time_stepping_solved", _solved_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
-              f"{END} impulses_next[n_impulses] residual", FORCES, domains=COMPLETE)  # fmt: skip
+              f"{END} impulses_next[n_impulses] residual[#1]", FORCES, domains=COMPLETE)  # fmt: skip
 RESIDUALS = part("contact_residuals", contact_residuals, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
                  "residuals[n_contacts]", FORCES, domains=COMPLETE)  # fmt: skip
 
@@ -203,8 +206,8 @@ class TimeStepping:
     Notes
     -----
     Source: see `contact_step`. Without contacts and bounded rows the steps are those of "semi_implicit", but for bodies
-    that move freely: these keep their momentum. A step of `simulate` whose residual
-    is above 1e-9 m/s is solved again from its impulses, up to 8 times; those of rollouts have a fixed cost.
+    that move freely: these keep their momentum. A step of `simulate` whose residual is above 1e-7 m/s is solved again
+    from its impulses, up to 20 times, and then exactly if need be, as in a stack; steps of rollouts have a fixed cost.
     """
 
     name = "time_stepping"
@@ -213,27 +216,62 @@ class TimeStepping:
     contacts = internal_states = True
 
     def __init__(self, system) -> None:
-        self._step, self._memory = system.function(SOLVED, checks=False), Memory()
+        self._step, self._memory, self._system = system.function(SOLVED, checks=False), Memory(), system
         self._none, self._h, self._h_array = np.zeros(system.model.n_impulses), None, None
         self._rows = system.model.n_contact_rows
+        self._all_contacts = self._rows == len(self._none)
         self.impulses = self._none[: self._rows]  # of the last step: (t1, t2, n) of each contact
-        self.get_state, self.set_state = self._memory.get_state, self._memory.set_state
+        self._credit = CREDIT  # exact solutions that may follow
 
     def reset(self) -> None:
         """Discard the impulses of the last step."""
         self._memory.clear()
 
+    def get_state(self):
+        """The impulses of the last step, and how many exact solutions may follow."""
+        return self._memory.get_state(), self._credit
+
+    def set_state(self, state) -> None:
+        """Restore a state of `get_state`."""
+        memory, self._credit = state
+        self._memory.set_state(memory)
+
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         if h != self._h:
             self._h, self._h_array = h, np.array(h)
-        guess, given = self._memory.at(t, h, q, v), (tau(t), self._h_array, *f_ext(t))
-        q_next, v_next, found, residual = self._step(q, v, self._none if guess is None else guess, *given)
-        if residual > TOLERANCE:
-            for _ in range(REPEATED):
-                q_next, v_next, found, residual = self._step(q, v, found, *given)
-                if not residual > TOLERANCE:
-                    break
+        guess = self._memory.at(t, h, q, v)
+        if guess is None:
+            guess = self._none
+        q_next, v_next, found, residual = self._step(q, v, guess, tau(t), self._h_array, *f_ext(t))
+        if residual.item() > TOLERANCE:
+            q_next, v_next, found = self._solved(q, v, found, (tau(t), self._h_array, *f_ext(t)))
         self._memory.keep(t + h, q_next, v_next, found)
-        self.impulses = found[: self._rows]
+        self.impulses = found if self._all_contacts else found[: self._rows]
         return q_next, v_next
+
+    def _solved(self, q, v, found, given):
+        """The step by further sweeps; where they end far from the solution, as in stacks, from the exact one."""
+        for _ in range(REPEATED):
+            q_next, v_next, found, residual = self._step(q, v, found, *given)
+            if residual.item() <= TOLERANCE:
+                self._credit = min(self._credit + 1.0, CREDIT)
+                return q_next, v_next, found
+        self._credit += RETURNED
+        if self._credit < 1.0 or not self._all_contacts:
+            return q_next, v_next, found
+        exact, self._credit = self._exact(q, v, found, given), self._credit - 1.0
+        return (q_next, v_next, found) if exact is None else self._step(q, v, exact, *given)[:3]
+
+    def _exact(self, q, v, found, given):
+        """Impulses of the exact solver; None if it finds none."""
+        tau, h, *others = given
+        nv, names = self._system.model.nv, iter(others)
+        if self._system.model.time_dependent or self._system.model.has_given_motions:
+            return None
+        more = {name: next(names) for name, is_given in (
+            ("f_ext", self._system.wrenches), ("u", self._system.model.nu)) if is_given}  # fmt: skip
+        more |= {"x": v[nv:]} if self._system.model.nx else {}
+        problem = ContactProblem.of(self._system.model, q, v[:nv], tau, float(h), **more)
+        solution = problem.solve("exact", warm_start=found)
+        return solution.impulses.ravel() if solution.status == "solved" else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinetree.integrators.system import System, dynamics_time, internal_arguments
-from kinetree.integrators.time_stepping import RESIDUALS
+from kinetree.integrators.time_stepping import RESIDUALS, TOLERANCE
 from kinetree.simulation.divergence import Finding
 
 RESIDUAL = 1e-2  # [m/s] change of a contact's velocity by one more sweep, beyond which a step counts as not solved
@@ -56,6 +56,14 @@ def contact_notes(run) -> list[str]:
         median, most = sizes[len(sizes) // 2], sizes[int(0.99 * (len(sizes) - 1))]
         text += f"; residual {median:.1g} m/s (median), {most:.1g} m/s (99 %)"
     return [f"{text}."]
+
+
+def unsolved_energy(run) -> float:
+    """Bound of the energy that the tolerance of the solver leaves over a run [J]: the weight at its velocity."""
+    if not run.metadata.contacts or run.model is None:
+        return 0.0
+    weight = float(run.model.total_mass) * float(np.linalg.norm(np.array(list(run.model.gravity), dtype=float)))
+    return TOLERANCE * weight * run.duration
 
 
 def _has_residuals(run) -> bool:

@@ -295,7 +295,7 @@ def _passive_channels(run) -> dict[str, Channel]:
                 parts[force.power_channel][:, k] += d
                 beyond[force.power_channel][:, k] += np.abs(depth)
     channels = {name: Channel("power", -d * v**2) for name, d in parts.items() if np.any(d * v)}
-    euler = getattr(run.metadata.method, "name", None) == "semi_implicit" and run.metadata.every == 1
+    euler = getattr(run.metadata.method, "name", None) in ("semi_implicit", "time_stepping") and run.metadata.every == 1
     if euler and not any(getattr(component, "stops", False) for component in run.metadata.components):
         displacement = np.diff(time)[:, None] * arriving_velocities(time, v, run.events)[1:] ** 2
         return {name: replace(x, work=_sums(-parts[name][:-1] * displacement)) for name, x in channels.items()}

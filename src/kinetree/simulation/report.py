@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.system import System, time_argument
-from kinetree.simulation.contact_report import contact_findings, contact_notes
+from kinetree.simulation.contact_report import contact_findings, contact_notes, unsolved_energy
 from kinetree.simulation.divergence import Finding, divergence
 from kinetree.simulation.half_steps import half_steps
 from kinetree.simulation.limits import bounded_coordinates
@@ -101,7 +101,7 @@ def _energy(run, balance, noise):
     over the samples are excluded.
     """
     scale, remainder = balance.scale, balance.remainder - _lost_at_stops(balance)
-    off, least = np.abs(remainder), max(UNEXPLAINED * scale, noise.energy)
+    off, least = np.abs(remainder), max(UNEXPLAINED * scale, noise.energy, unsolved_energy(run))
     if not off.max() > least:
         return
     doubt, source = _doubt(run, balance)

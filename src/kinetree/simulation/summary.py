@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.simulation.rounding import rounding
 
 NOTES_SHOWN = 6
+CREEP = 1e-5  # [rad/s or m/s] of bodies at rest on others, by the tolerance of the solver
 NEGLIGIBLE = 1e-9  # of the largest kinetic energy: a joint pressed onto its stop by rounding is no loss
 DISSIPATION = {
     "damping": "damping", "dry friction": "dry friction", "soft stops": "stops", "impacts": "contact",
@@ -59,7 +60,8 @@ def summary_rows(run, model, robot: str, written: list[Path]) -> list[tuple[str,
 
 def _is_at_rest(run) -> bool:
     """Whether nothing moves, but for rounding."""
-    return bool((np.abs(run.v) <= rounding(run, run.energy_balance.energies.values()).velocity).all())
+    slowest = rounding(run, run.energy_balance.energies.values()).velocity
+    return bool((np.abs(run.v) <= np.maximum(slowest, CREEP if run.metadata.contacts else 0.0)).all())
 
 
 def _energy_rows(run) -> list[tuple[str, str]]:
