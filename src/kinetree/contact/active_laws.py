@@ -12,11 +12,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.contact.exact import exact
+from kinetree.contact.terms import Terms
+
 STARTS = 3  # times that the Newton method begins, each after more sweeps
 SWEEPS = 30
 STEPS = 40
+EVALUATIONS = 5000
 EXACT = 1e-13  # of the largest velocity: rounding
-ACCEPTED = 1e-9
+GOOD = 1e-12  # no further start is tried
+ACCEPTED = 1e-7  # contacts that touch up to a distance have laws that contradict each other by such parts
 LEAST_SHARE = 1e-14  # of the largest mobility: a contact that no impulse moves
 
 
@@ -42,6 +47,11 @@ class ContactLaws:
         """Radius of the disk of contact i under a normal impulse."""
         most = normal + (0.0 if self.preload is None else self.preload[i])
         return float(self.friction[i] * most) if most > 0.0 else 0.0
+
+    @property
+    def are_cones(self) -> bool:
+        """Whether all contacts have Coulomb's cone, and no more."""
+        return not self.slip and self.preload is None and bool(np.isfinite(self.friction).all())
 
     def misfit(self, A, b, P) -> float:
         """The largest misfit of the laws as a velocity [m/s, or m/s^2]: the natural map of each, with a mass of 1/A."""
@@ -81,9 +91,13 @@ def solve_laws(A: np.ndarray, b: np.ndarray, laws: ContactLaws, guess: np.ndarra
         P, misfit = _newton(A, b, laws, P, size)
         if misfit < least:
             best, least = P, misfit
-        if least <= ACCEPTED:
+        if least <= GOOD:
             break
     accepted = max(ACCEPTED, _rounding(A, best) / size)
+    if not least <= accepted and laws.are_cones:
+        terms = Terms(A, b, laws.friction, np.zeros((0, 2)))
+        P = exact(terms, best.ravel(), ACCEPTED * size, EVALUATIONS).impulses.reshape(-1, 3)
+        best, least = P, laws.misfit(A, b, P) / size
     return _inside(laws, best), (least if least <= accepted else float("nan"))
 
 

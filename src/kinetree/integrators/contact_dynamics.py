@@ -13,14 +13,51 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.contact.accelerations import SPEED, AccelerationProblem
+from kinetree.contact.accelerations import AccelerationProblem
 from kinetree.contact.kinematics import CONTACT_KINEMATICS
 from kinetree.integrators.trials import TrialDynamics
 
 DECIDED = 1e-11  # of the accelerations that add up: a separation acceleration beyond that is one
 VIOLATED = 1e-9  # the same for what ends a set of contacts: beyond `DECIDED`, so that another one follows
+RELEASED = 1e-6  # the same where sliding contacts are next to jamming, and nearly without a force
 DEPENDENT = 1e-10  # of the largest singular value: smaller ones are rounding
 STICKS = "sticks"
+STILL = 1e-7  # [m/s] slower contacts do not slip, at events
+BLEND = 1e-5  # [m/s]
+BLENDED = 1e-3  # [m/s] slip below this speed is blended
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slip:
+    """A contact that slips.
+
+    Attributes
+    ----------
+    reference : (2,) array
+        Its direction where the step began.
+    blend : float
+        Speed along the reference that is added to slow slip, whose direction would be stiff otherwise [m/s].
+    """
+
+    reference: np.ndarray
+    blend: float
+
+    @classmethod
+    def along(cls, u: np.ndarray, speed: float) -> Slip:
+        """Slip in the direction of a vector, at a speed."""
+        return cls(u / np.hypot(*u), BLEND if speed < BLENDED else 0.0)
+
+    def direction(self, u: np.ndarray) -> np.ndarray:
+        """The direction at a velocity, on the side of the reference: it goes on through the event of a reversal."""
+        w = u + self.blend * self.reference
+        size = np.hypot(*w)
+        if not size > 0.0:
+            return self.reference
+        return w / size if w @ self.reference >= 0.0 else -w / size
+
+    def turned(self, u: np.ndarray) -> Slip:
+        """With the direction of a velocity as the reference."""
+        return Slip.along(u, np.hypot(*u)) if u @ self.reference > 0.0 else self
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +69,7 @@ class Modes:
     current : tuple of int
         Contacts that touch and do not separate.
     active : dict
-        Those of them with a force: number to "sticks", to a direction of slip (2,), or to None without friction.
+        Those of them with a force: number to "sticks", to a `Slip`, or to None without friction.
     """
 
     current: tuple[int, ...] = ()
@@ -129,14 +166,14 @@ class ContactDynamics:
         """Rows of the equality constraints, and the unit forces that go with them, (m, 3n)."""
         rows, directions = [], []
         for i, mode in modes.active.items():
-            if mode is STICKS:
+            if mode == STICKS:
                 rows += range(3 * i, 3 * i + 3)
                 directions += np.eye(len(here.bias))[3 * i : 3 * i + 3].tolist()
                 continue
             direction = np.zeros(len(here.bias))
             direction[3 * i + 2] = 1.0
             if mode is not None:
-                direction[3 * i : 3 * i + 2] = -self.friction[i] * slip_direction(here.u[i, :2], mode)
+                direction[3 * i : 3 * i + 2] = -self.friction[i] * mode.direction(here.u[i, :2])
             rows.append(3 * i + 2)
             directions.append(direction)
         return rows, np.array(directions).reshape(-1, len(here.bias))
@@ -155,7 +192,7 @@ class ContactDynamics:
             worst = max(worst, -sinking[3 * i + 2] / scale)
             if i in modes.active:
                 worst = max(worst, -n / force_scale)
-            if modes.active.get(i) is STICKS:
+            if modes.active.get(i) == STICKS:
                 worst = max(worst, (t - self.friction[i] * n) / force_scale)
         if worst <= VIOLATED:
             return True
@@ -181,7 +218,8 @@ class ContactDynamics:
         J = here.J[rows]
         response, d = self.response(here, J.T), J @ here.free[: self._nv] + here.bias[rows]
         M = J @ response
-        return AccelerationProblem.of(0.5 * (M + M.T), d, here.u[list(some), :2], self.friction[list(some)]), response
+        u, friction = here.u[list(some), :2], self.friction[list(some)]
+        return AccelerationProblem.of(0.5 * (M + M.T), d, u, friction, STILL), response
 
     def settled(self, here: Here, some) -> tuple[Modes, np.ndarray, np.ndarray] | None:
         """The modes that follow at a state where these contacts touch, the rates, and the forces; None without any.
@@ -207,26 +245,35 @@ class ContactDynamics:
                 continue
             current.append(i)
             if presses:
-                active[i] = self._mode(i, problem.laws.slip.get(place), found[place], accelerations[place], scale)
+                active[i] = self._mode(i, here.u[i, :2], found[place], accelerations[place], scale)
         modes = self._independent(here, Modes(tuple(current), active), forces)
         return self._completed(here, modes), rate, forces
 
-    def _mode(self, i, slip, force, acceleration, scale):
+    def released(self, here: Here, some) -> tuple[Modes, np.ndarray, np.ndarray] | None:
+        """The same where sliding contacts have lost their forces; None if they would sink."""
+        slides = [i for i in some if self.friction[i] > 0.0 and np.hypot(*here.u[i, :2]) > STILL]
+        found = self.settled(here, [i for i in some if i not in slides])
+        if found is None:
+            return None
+        sinking = (here.J @ found[1][: self._nv] + here.bias)[[3 * i + 2 for i in slides]]
+        return found if sinking.min(initial=0.0) >= -RELEASED * self._scales(here)[0] else None
+
+    def _mode(self, i, u, force, acceleration, scale):
         """Whether a contact with a force sticks or slips."""
         if not self.friction[i] > 0.0:
             return None
-        if slip is not None:
-            return slip
+        if np.hypot(*u) > STILL:
+            return Slip.along(u, np.hypot(*u))
         size = np.hypot(*force[:2])
         inside = size < (1.0 - DECIDED) * self.friction[i] * force[2]
         if inside or np.hypot(*acceleration[:2]) <= DECIDED * scale or not size > 0.0:
             return STICKS
-        return -force[:2] / size
+        return Slip.along(-force[:2], 0.0)
 
     def _independent(self, here, modes: Modes, forces) -> Modes:
         """A basic solution: contacts that slip and whose forces depend on each other lose some, the others take it."""
         active = dict(modes.active)
-        if any(mode is STICKS for mode in active.values()):
+        if any(mode == STICKS for mode in active.values()):
             return modes
         sizes = {i: forces[i, 2] for i in active}
         while len(active) > 1:
@@ -252,8 +299,8 @@ class ContactDynamics:
             if i in active or _rank(here.J[[*rows, 3 * i + 2]].T) == rank:
                 continue
             speed = np.hypot(*here.u[i, :2])
-            slips = here.u[i, :2] / speed if speed > SPEED else STICKS
-            active[i] = slips if self.friction[i] > 0.0 else None
+            moves = Slip.along(here.u[i, :2], speed) if speed > STILL else STICKS
+            active[i] = moves if self.friction[i] > 0.0 else None
             rows.append(3 * i + 2)
             rank += 1
         return Modes(modes.current, active)
@@ -272,14 +319,6 @@ class ContactDynamics:
         places = [rows.index(row) for row in normals]
         shift = -response[:, places] @ _least(A[np.ix_(places, places)], here.gaps[list(modes.active)])
         return shift, v
-
-
-def slip_direction(u: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The direction of slip, on the side of a reference: it continues through a reversal, where the event is."""
-    speed = np.hypot(*u)
-    if speed <= SPEED:
-        return reference
-    return u / speed if u @ reference >= 0.0 else -u / speed
 
 
 def _least(A, b) -> np.ndarray:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.contact.accelerations import SPEED
+from kinetree.integrators.contact_dynamics import Slip
 from kinetree.integrators.events import JUST_AFTER, first_crossing
 
 SECANTS = 4
@@ -73,7 +75,8 @@ class ContactEvents:
             if slope is None:
                 width = 1e-3 * (end - begin)
                 a, b = max(begin, t - width), min(end, t + width)
-                slope = (self._value(function, motion, b) - self._value(function, motion, a)) / (b - a)
+                rise = self._value(function, motion, b) - self._value(function, motion, a)
+                slope = rise / (b - a) if b > a else 0.0
             before = t, g
             following = t - g / slope if slope else t
             if abs(following - t) <= 4.0 * np.spacing(t) or not begin < following <= end:
@@ -91,6 +94,9 @@ class ContactEvents:
             g0, g1, start = begin.gaps[i], end.gaps[i], begin.t
             reach = h * max(abs(begin.u[i, 2]), abs(end.u[i, 2]))
             if min(g0, g1) > 2.0 * reach and i not in self.fresh:
+                continue
+            if g0 <= 0.0 and begin.u[i, 2] < -SPEED:  # a flight whose end was lost in rounding
+                yield Found(begin.t + JUST_AFTER * h, None)
                 continue
             if i in self.fresh:  # from the top of its flight on
                 fall = float(begin.J[3 * i + 2] @ self._pair._before[1][: begin.J.shape[1]] + begin.bias[3 * i + 2])
@@ -128,11 +134,11 @@ class ContactEvents:
     def _stops(self, begin, end):
         """Slip that reverses, where it may end."""
         for i, mode in self._pair.modes.active.items():
-            if not isinstance(mode, np.ndarray):
+            if not isinstance(mode, Slip):
                 continue
 
             def function(gaps, u, i=i, mode=mode):
-                return float(u[i, :2] @ mode)
+                return float(u[i, :2] @ mode.reference)
 
             values = [function(None, begin.u), None, function(None, end.u)]
             if values[2] > 0.0:

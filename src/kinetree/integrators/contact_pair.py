@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.integrators.contact_dynamics import ContactDynamics, Here, Modes
+from kinetree.integrators.contact_dynamics import ContactDynamics, Here, Modes, Slip
 from kinetree.integrators.embedded import PAIRS, EmbeddedRungeKutta
 
 
@@ -71,6 +71,11 @@ class ContactPair(EmbeddedRungeKutta):
         self.here, self.a, self.forces, self._h, self._error = self._before
         self.t, self.q, self.v = self.here.t, self.here.q, self.here.w
 
+    def ahead(self, h: float) -> Here:
+        """The state after a time so short that the accelerations stay as they are."""
+        q = self._integrate(self.q, h * (self.v + 0.5 * h * self.a)[: self._nv])
+        return self.dynamics.at(self.t + h, q, self.v + h * self.a)
+
     def motion(self):
         """The continuous solution over the last step."""
         if self._motion is None:
@@ -90,12 +95,8 @@ class ContactPair(EmbeddedRungeKutta):
 
     def _turned(self) -> Modes:
         """The modes with directions of slip as they are now."""
-        active = {}
-        for i, mode in self.modes.active.items():
-            speed = np.hypot(*self.here.u[i, :2])
-            moves = isinstance(mode, np.ndarray) and speed > 0.0 and self.here.u[i, :2] @ mode > 0.0
-            active[i] = self.here.u[i, :2] / speed if moves else mode
-        return Modes(self.modes.current, active)
+        u, active = self.here.u[:, :2], self.modes.active.items()
+        return Modes(self.modes.current, {i: x.turned(u[i]) if isinstance(x, Slip) else x for i, x in active})
 
     def _acceleration(self, t, q, v) -> np.ndarray:
         self.evaluations += 1

@@ -9,9 +9,10 @@ import numpy as np
 
 from kinetree.arguments import a_number_not_negative, a_positive_number, choice
 from kinetree.contact.accelerations import SPEED, coefficients_of, contact_states, unsolved
+from kinetree.contact.active_laws import ContactLaws, solve_laws
 from kinetree.contact.impacts import LAWS, impact
 from kinetree.errors import ContactError, UnsupportedError
-from kinetree.integrators.contact_dynamics import STICKS, ContactDynamics, Here, Modes
+from kinetree.integrators.contact_dynamics import STICKS, ContactDynamics, Here, Modes, Slip
 from kinetree.integrators.contact_events import ContactEvents
 from kinetree.integrators.contact_pair import ContactPair
 from kinetree.integrators.embedded import PAIRS
@@ -21,7 +22,10 @@ from kinetree.integrators.user_code import copied
 
 TOUCHING = 1e-8  # [m] surfaces this close touch
 MOST_AT_ONCE = 50  # events at one instant
-INSTANT = 1e-12  # [s]
+VANISHING = 1e-6  # [m/s] change of velocities in a step of vanishing length
+STALLED = 4  # events at one instant: sliding contacts next to jamming leave their laws as soon as they obey them
+INSTANT = 1e-8  # [s]
+NUDGE = 1e-9  # [s] beyond an event at which nothing changes: points of contact may jump to other corners there
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +202,7 @@ class EventDrivenStep:
             pair.keep()
         else:
             self._count(pair.t)
-            self._settle(pair.here, pair.modes)
+            self._settle(pair.ahead(min(NUDGE, end - pair.t)) if self._at_once > 1 else pair.here, pair.modes)
         return True
 
     def _add(self, sums) -> None:
@@ -248,10 +252,10 @@ class EventDrivenStep:
             touching = [i for i, state in enumerate(states) if state != "apart"]
             here = self._hit(here, touching, "impact")
         some = [i for i, gap in enumerate(here.gaps) if gap <= TOUCHING and here.u[i, 2] <= slow]
-        found = self._dynamics.settled(here, some)
+        found = self._dynamics.settled(here, some) if self._at_once < STALLED else self._dynamics.released(here, some)
         if found is None:
-            here = self._jam(here, some)
-            some = [i for i in some if here.u[i, 2] <= SPEED]
+            here, slow = self._jam(here, some), 2.0 * VANISHING
+            some = [i for i in some if here.u[i, 2] <= slow]
             found = self._dynamics.settled(here, some)
         if found is None:
             raise unsolved(f"simulate: at t = {here.t:.9g} s", [self._labels[i] for i in some], True)
@@ -291,17 +295,17 @@ class EventDrivenStep:
         return self._dynamics.at(here.t, here.q, w)
 
     def _jam(self, here: Here, some) -> Here:
-        """Where sliding contacts have no consistent forces: the impulse after which they stick, if there is one."""
-        slides = [i for i in some if np.hypot(*here.u[i, :2]) > SPEED and self._dynamics.friction[i] > 0.0]
-        rows = [3 * i + k for i in slides for k in range(3)]
-        if slides:
-            J = here.J[rows]
-            A = J @ self._dynamics.response(here, J.T)
-            P = np.linalg.lstsq(A, -here.u[slides].ravel(), rcond=1e-10)[0].reshape(-1, 3)
-            in_cone = np.hypot(P[:, 0], P[:, 1]) <= self._dynamics.friction[slides] * P[:, 2]
-            if in_cone.all() and (P[:, 2] > 0.0).all():
-                return self._hit(here, slides, "jam", P)
-        raise unsolved(f"simulate: at t = {here.t:.9g} s", [self._labels[i] for i in some], bool(slides))
+        """Where sliding contacts have no consistent forces: the impulses of a vanishing step, if there are any.
+
+        Source: J. J. Moreau (1988): there the problem of impulses has a solution, after which the contacts stick or
+        separate.
+        """
+        problem, _ = self._dynamics.problem(here, some)
+        b = here.u[list(some)].ravel() + problem.d * (VANISHING / np.abs(problem.d).max(initial=1e-300))
+        impulses, misfit = solve_laws(problem.M, b, ContactLaws(problem.laws.friction))
+        if not (problem.laws.slip and misfit < np.inf and impulses.any()):
+            raise unsolved(f"simulate: at t = {here.t:.9g} s", [self._labels[i] for i in some], bool(problem.laws.slip))
+        return self._hit(here, some, "jam", impulses)
 
     def _report(self, here: Here, before: Modes, modes: Modes) -> None:
         """Record contacts that broke, and slip that began or ended."""
@@ -311,9 +315,9 @@ class EventDrivenStep:
                 self._occur("lift-off", i, here.t, q, v, v)
         for i, mode in modes.active.items():
             old = before.active.get(i)
-            if mode is STICKS and isinstance(old, np.ndarray):
+            if mode == STICKS and isinstance(old, Slip):
                 self._occur("stick", i, here.t, q, v, v)
-            elif isinstance(mode, np.ndarray) and old is STICKS:
+            elif isinstance(mode, Slip) and old == STICKS:
                 self._occur("slip", i, here.t, q, v, v)
 
     def _occur(self, name: str, i: int, t: float, q, v, after) -> None:

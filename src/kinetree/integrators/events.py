@@ -300,7 +300,9 @@ def first_crossing(g: Callable, times: Sequence[float], values: Sequence[float],
         if gb == 0.0:
             return b
         span = b - a
-        root = brentq(lambda s, a=a, span=span: g(a + s * span), 0.0, 1.0, xtol=1e-16, rtol=8.9e-16)
+        if not (gb < 0.0 < ga or ga < 0.0 < gb) or g(a + span) * ga > 0.0:  # but for the rounding of its end
+            return b
+        root = brentq(lambda s, a=a, span=span: g(a + s * span), 0.0, 1.0, xtol=1e-16, rtol=8.9e-16, maxiter=1000)
         return a + root * span
     return None
 

@@ -570,7 +570,10 @@ class Simulation:
         wrenches = self._inputs.compile_time_wrenches()
         system.function("normalize")(state.q)
         if self._stepper is not None:
+            kept = self._stepper.get_state() if hasattr(self._stepper, "get_state") else None
             self._stepper.step(0.0, state.dt, state.q, state.v, lambda t: rest, lambda t: wrenches)
+            if hasattr(self._stepper, "set_state"):
+                self._stepper.set_state(kept)
         else:
             ahead = np.array((0.0, 1e-9 * state.dt))
             with suppress(SimulationError):
