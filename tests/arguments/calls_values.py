@@ -157,6 +157,7 @@ def _forces() -> dict[str, tuple]:
     path = (tendons.ViaPoint("world"), tendons.ViaPoint("lower"))
     kinds = {
         "BodyDamping": dict(name="air", frame="lower", angular=0.1, linear=(1.0, 2.0, 3.0)),
+        "EllipsoidDrag": dict(name="sea", frame="lower", semiaxes=(0.1, 0.2, 0.3), density=1000.0),
         "BoxDrag": dict(name="water", frame="lower", size=(0.1, 0.2, 0.3), density=1000.0),
         "Bushing": dict(name="mount", start="world", end="lower", stiffness=(1.0, 2.0, 3.0), turning_stiffness=4.0),
         "CubicTorsionBar": dict(name="bar", joint="elbow", linear=1.0, cubic=2.0),

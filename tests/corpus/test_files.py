@@ -27,7 +27,7 @@ AGREE = [
     File(PYBULLET, "r2d2.urdf"),
     File(PYBULLET, "quadruped/minitaur.urdf"),  # states XML version 0.0
     File("gymnasium MJCF", "ant.xml"),
-    File("gymnasium MJCF", "swimmer.xml"),  # a fluid, dropped
+    File("gymnasium MJCF", "swimmer.xml"),  # a fluid
     File("dm-control suite and walkers", "suite/humanoid.xml"),  # several joints on one body
     File("dm-control suite and walkers", "suite/stacker.xml"),  # tendons and equalities
     File("mujoco-mjx test data", "sensor/sensor.xml"),  # all kinds of joints

@@ -59,7 +59,8 @@ class MujocoBridge:
     ----------
     model : kinetree.Model
     mj_model : mujoco.MjModel
-        Copied; the copy has no contacts, constraints, actuators, fluid, gravity compensation or armature of tendons.
+        Copied; the copy has no contacts, constraints, actuators or armature of tendons, and no fluid or gravity
+        compensation unless the model has the forces.
     by_order : bool
         Pair the joints by their order instead of their names, as for MJCF files.
     """
@@ -71,8 +72,11 @@ class MujocoBridge:
             raise ValueError(f"kinetree has nv = {model.nv}, MuJoCo has nv = {mj_model.nv}")
         mj_model = copy.copy(mj_model)
         mj_model.opt.disableflags |= _TREE_ALONE
-        mj_model.opt.density = mj_model.opt.viscosity = 0.0
-        mj_model.body_gravcomp[:] = 0.0
+        names = [force.name for force in model.own_elements]
+        if not any(name.startswith("fluid ") for name in names):
+            mj_model.opt.density = mj_model.opt.viscosity = 0.0
+        if not any(name.startswith("gravcomp ") for name in names):
+            mj_model.body_gravcomp[:] = 0.0
         mj_model.tendon_armature[:] = 0.0
         self.model, self.mj_model, self.data = model, mj_model, mujoco.MjData(mj_model)
         self.there = MuJoCo(model, mj_model, by_order=by_order)

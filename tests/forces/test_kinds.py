@@ -180,6 +180,7 @@ def test_impossible_elements_are_named():
         (lambda: forces.InverseSquareForce("g", "a", "b", "1"), "InverseSquareForce 'g': strength is '1', expected"),
         (lambda: forces.BoxDrag("w", "a", (1, -1, 1)), r"BoxDrag 'w': size is .*, expected three edges"),
         (lambda: forces.BoxDrag("w", "a", (1, 1, 1), orientation=(1, 1, 0, 0)), "'w': orientation .* its length"),
+        (lambda: forces.EllipsoidDrag("w", "a", (1, 0, 1)), "'w': semiaxes is .*, expected three positive lengths"),
         (lambda: forces.BoxDrag.of_bodies(3), "BoxDrag.of_bodies: model is 3"),
         (lambda: forces.PointSpring(3, "a", "b", 1.0), "PointSpring: name is 3"),
     ):
@@ -209,6 +210,47 @@ def test_box_drag_is_mujocos_fluid():
         data.qpos[:], data.qvel[:] = theirs["q"], theirs["v"]
         mujoco.mj_forward(mj, data)
         np.testing.assert_allclose(theirs["a"], data.qacc, atol=1e-10 * np.abs(data.qacc).max())
+
+
+def test_fluids_and_compensation_of_files_are_mujocos():
+    """Ellipsoids of all shapes with coefficients of their own, boxes, wind, gravcomp: passive forces, accelerations."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><compiler angle="radian"/><option density="900" viscosity="0.7" wind=".3 -.2 .5"/><worldbody>
+      <body name="a"><freejoint name="a"/><geom name="g" type="ellipsoid" size=".1 .2 .3" mass="2" pos=".1 .2 .3"
+        fluidshape="ellipsoid" euler=".3 .4 .5" fluidcoef=".4 .2 1.1 .8 .9"/>
+      <geom type="sphere" size=".1" fluidshape="ellipsoid" pos="0 .5 0" mass="1"/>
+      <body name="b" pos="0 0 -.8" euler=".3 .2 .1" gravcomp=".6"><joint name="b" axis="1 1 0"/>
+        <joint name="c" axis="0 1 0"/>
+        <geom type="capsule" size=".05 .2" mass="1" fluidshape="ellipsoid" pos=".05 0 0"/>
+      <body name="d" pos="0 0 -.3" gravcomp="1"><joint name="d" axis="0 0 1"/>
+        <inertial mass=".7" pos=".1 0 .2" fullinertia=".02 .03 .04 .002 .003 .001"/></body></body></body>
+      </worldbody></mujoco>"""
+    mj, model = mujoco.MjModel.from_xml_string(text), kt.io.load_mjcf(text)
+    data, rng = mujoco.MjData(mj), np.random.default_rng(1)
+    kinds = [type(force).__name__ for force in model.forces]
+    assert [kinds.count(name) for name in ("EllipsoidDrag", "BoxDrag", "PointForce")] == [3, 1, 2]
+    for _ in range(4):
+        q, v = model.random_state(rng)
+        theirs = kt.conventions.to_mujoco(model, mj, q=q, v=v, a=kt.forward_dynamics(model, q, v, np.zeros(model.nv)))
+        data.qpos[:], data.qvel[:] = theirs["q"], theirs["v"]
+        mujoco.mj_forward(mj, data)
+        np.testing.assert_allclose(theirs["a"], data.qacc, atol=1e-11 * np.abs(data.qacc).max())
+        passive = kt.conventions.from_mujoco(model, mj, q=data.qpos, tau=data.qfrc_fluid + data.qfrc_gravcomp)["tau"]
+        ours = kt.dynamics.passive_joint_forces(model, q, v)
+        np.testing.assert_allclose(ours, passive, atol=1e-12 * np.abs(passive).max())
+
+
+@pytest.mark.parametrize("axes", [(0.1, 0.2, 0.3), (0.05, 0.05, 0.25), (0.2, 0.2, 0.2)])
+def test_added_mass_of_ellipsoids(axes):
+    """MuJoCo's quadrature to its six digits; half the displaced mass of a sphere."""
+    mujoco = pytest.importorskip("mujoco")
+    size = " ".join(map(str, axes))
+    text = f'<mujoco><worldbody><body><freejoint/><geom type="ellipsoid" size="{size}" fluidshape="ellipsoid"/></body>'
+    fluid = mujoco.MjModel.from_xml_string(text + "</worldbody></mujoco>").geom_fluid[0]
+    drag = kt.forces.EllipsoidDrag("w", "a", axes)
+    np.testing.assert_allclose([*drag.virtual_mass, *drag.virtual_inertia], fluid[6:], rtol=1e-5, atol=1e-12)
+    if len(set(axes)) == 1:
+        np.testing.assert_allclose(drag.virtual_mass, 2 / 3 * np.pi * axes[0] ** 3)
 
 
 @pytest.mark.parametrize("damping", [0.0, 1e6])

@@ -319,15 +319,23 @@ def test_a_force_range_of_a_joint_without_zero_is_refused():
 
 
 @pytest.mark.parametrize("joint", ["", 'actuatorgravcomp="true"'])
-def test_gravity_compensation_by_actuators_is_refused_like_that_of_bodies(joint):
+def test_gravity_compensation_is_mujocos(joint):
     """A body with gravcomp is carried, as a passive force or by the actuators of its joint."""
-    source = robot('<motor joint="hinge"/>', slide=joint).replace('<body name="c"', '<body name="c" gravcomp="1"')
-    mj = mujoco.MjModel.from_xml_string(source)
-    assert all(np.any(data.qfrc_actuator if joint else data.qfrc_passive) for data in states(mj, 2))
-    with pytest.raises(UnsupportedError, match="gravity compensation of body 'c'"):
-        load_mjcf(source)
+    source = robot('<motor joint="hinge"/>', slide=joint).replace('<body name="c"', '<body name="c" gravcomp="0.7"')
+    mj, model = mujoco.MjModel.from_xml_string(source), load_mjcf(source)
+    still, bare = [model.replace(forces=[f for f in model.own_elements if f.name.startswith(start)], equipment=type(
+        model.equipment)()) for start in ("gravcomp ", "none")]  # fmt: skip
+    for data in states(mj, 2):
+        q, v = kt.conventions.from_mujoco(model, mj, q=data.qpos, v=data.qvel).values()
+        ours = kt.dynamics.passive_joint_forces(still, q, v) - kt.dynamics.passive_joint_forces(bare, q, v)
+        theirs = kt.conventions.from_mujoco(model, mj, q=data.qpos, tau=data.qfrc_gravcomp)["tau"]
+        np.testing.assert_allclose(ours, theirs, atol=1e-12 * np.abs(theirs).max())
+        assert np.any(theirs)
     weightless = source.replace("<mujoco>", '<mujoco><option><flag gravity="disable"/></option>')
-    assert load_mjcf(weightless).unsupported == ()
+    assert not load_mjcf(weightless).own_elements
+    if joint:
+        with pytest.raises(UnsupportedError, match="gravity compensation by the actuators of joint 'slide'"):
+            load_mjcf(source.replace('actuatorgravcomp="true"', 'actuatorgravcomp="true" actuatorfrcrange="-1 1"'))
 
 
 # What the user meets -------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import ModelError, UnsupportedError
+from kinetree.errors import ModelError
 from kinetree.io.mjcf.read import load_mjcf
 from tests.forces.test_actuators import assert_same
 
@@ -44,19 +44,18 @@ SUITE = (
 
 @pytest.mark.parametrize("name", SUITE)
 def test_the_suite_of_dm_control_has_mujocos_numbers(name):
-    """All its models but those that swim, which is physics without a place here."""
+    """All its models; those that swim apart."""
     path = installed("dm_control", f"suite/{name}.xml")
     mj = mujoco.MjModel.from_xml_path(str(path))
     oracle.assert_same_physics(load_mjcf(path), mj, seed=1, states=1, frames=mj.nv < 30)
 
 
 @pytest.mark.parametrize("name", ["fish", "swimmer"])
-def test_what_swims_is_refused_until_the_fluid_is_dropped(name):
-    """Then its tree has MuJoCo's numbers in vacuum."""
+def test_fluids_around_bodies_and_ellipsoids_are_mujocos(name):
+    """Boxes of the bodies' inertias, and ellipsoids at geoms: forces and accelerations."""
     path = installed("dm_control", f"suite/{name}.xml")
-    with pytest.raises(UnsupportedError, match="forces of a fluid"):
-        load_mjcf(path)
-    model = load_mjcf(path, unsupported="drop")
+    model = load_mjcf(path)
+    assert {type(force).__name__ for force in model.own_elements} >= {"BoxDrag"}
     oracle.assert_same_physics(model, mujoco.MjModel.from_xml_path(str(path)), seed=2, states=1)
 
 
@@ -124,8 +123,6 @@ def test_actuators_of_all_files_of_a_package_are_mujocos(package):
         if model.nv > 70 or model.nv != mj.nv or not model.n_actuators:
             continue
         mj.opt.disableflags |= int(OFF)
-        mj.opt.density = mj.opt.viscosity = 0.0
-        mj.body_gravcomp[:] = 0.0
         # Dry friction and limits are constraints there.
         none = {"dry_friction": 0.0, "lower": -np.inf, "upper": np.inf}
         model = model.without_limits().replace(dry_friction=0.0, constraints=())

@@ -110,8 +110,6 @@ def test_without_mujoco_the_error_says_how_to_get_it(monkeypatch):
 
 FREE = '<body name="b">\n<joint name="f" type="free" {}/>\n<geom size=".1"/></body>'
 CASES = {
-    "fluid": (world(head='<option density="1.2" viscosity="2e-5"/>\n'), r":2: forces of a fluid \(density 1.2"),
-    "gravcomp": (world(BODY.replace('name="b"', 'name="b" gravcomp="1"')), ":3: gravity compensation of body 'b'"),
     "free spring": (world(FREE.format('stiffness="1"')), ":4: spring of free joint 'f'"),
     "free armature": (world(FREE.format('armature="1"')), ":4: armature of free joint 'f'.*<freejoint/>"),
     "free friction": (world(FREE.format('frictionloss="1"')), ":4: dry friction of free joint 'f'"),
@@ -154,8 +152,9 @@ def test_nonlinear_springs_and_dampers_are_refused(attribute, what):
 
 def test_every_refused_feature_is_named_at_once():
     """One run shows what stands in the way."""
-    text = world(BODY.replace('name="b"', 'name="b" gravcomp="1"'), head='<option density="1"/>\n')
-    with pytest.raises(UnsupportedError, match="gravity compensation.*Also: .*forces of a fluid") as caught:
+    other = FREE.replace('"b"', '"c"').replace('"f"', '"g"')
+    text, second = world(FREE.format('stiffness="1"') + other.format('armature="1"')), "armature of free joint 'g'"
+    with pytest.raises(UnsupportedError, match=f"spring of free joint 'f'.*Also: .*{second}") as caught:
         load_mjcf(text)
     assert len(caught.value.features) == 2
 
@@ -230,7 +229,8 @@ def test_what_is_dropped_is_not_in_the_model():
 def test_physics_that_touches_nothing_hinders_nothing():
     """A fluid around a scene where nothing moves, and gravity compensation of what stands still."""
     still = '<body name="b" gravcomp="1">\n<geom name="g" size=".1"/>\n</body>'
-    assert load_mjcf(world(still, head='<option density="1.2"/>\n')).nv == 0
+    model = load_mjcf(world(still, head='<option density="1.2"/>\n'))
+    assert model.nv == 0 and not model.own_elements
 
 
 def test_a_geom_of_astronomical_size_is_named():

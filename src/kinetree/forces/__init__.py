@@ -11,6 +11,7 @@ from kinetree.forces.registry import (
     Damping,
     Drag,
     DryFriction,
+    EllipsoidDrag,
     InverseSquareForce,
     Motor,
     Muscle,
@@ -24,7 +25,7 @@ from kinetree.forces.registry import (
 )
 
 __all__ = [
-    "FORCES", "BodyDamping", "BoxDrag", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction", "ForceElement",
-    "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Muscle", "Parameter", "PointForce", "PointSpring",
-    "SoftContact", "SoftStop", "Spring", "TendonForce", "norm", "register",
+    "FORCES", "BodyDamping", "BoxDrag", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction",
+    "EllipsoidDrag", "ForceElement", "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Muscle", "Parameter",
+    "PointForce", "PointSpring", "SoftContact", "SoftStop", "Spring", "TendonForce", "norm", "register",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from kinetree.forces.cubic_torsion_bar import CubicTorsionBar
 from kinetree.forces.damping import Damping
 from kinetree.forces.drag import Drag
 from kinetree.forces.dry_friction import DryFriction
+from kinetree.forces.ellipsoid_drag import EllipsoidDrag
 from kinetree.forces.inverse_square_force import InverseSquareForce
 from kinetree.forces.motor import Motor
 from kinetree.forces.muscle import Muscle
@@ -70,7 +71,7 @@ def check_force(what: str, force: object) -> None:
 
 for _cls in (
     Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor, Bushing, PointForce, BodyDamping, Drag,
-    BoxDrag, InverseSquareForce, Muscle, TendonForce, SoftContact,
+    BoxDrag, EllipsoidDrag, InverseSquareForce, Muscle, TendonForce, SoftContact,
 ):  # fmt: skip
     register(_cls)
 

@@ -87,7 +87,7 @@ _REASONS = {
         "castshadow": _LOOK,
     },
     "pair": {"gap": _CONTACT},
-    "joint": _OF_LIMITS | {"actuatorgravcomp": "gravity compensation is not modeled"},
+    "joint": _OF_LIMITS | {"actuatorgravcomp": "compensation of gravity counts as a passive force"},
     "tendon": _OF_LIMITS | dict.fromkeys(("width", "material", "rgba"), _LOOK),
     "site": dict.fromkeys(("type", "size", "rgba", "material", "mesh", "fitscale"), "a site is a frame without shape"),
     "body": {"sleep": _NUMERICS} | dict.fromkeys(("simple", "fuse"), "hints for MuJoCo's compiler"),

@@ -155,10 +155,6 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
         _check_laws(mj, "tendon", mj.tendon(t).name or f"tendon_{t}", {"tendon": t}, physics, notes)
     for k in range(len(mj.actuator_trntype)):
         _check_laws(mj, "actuator", mj.actuator(k).name or f"actuator_{k}", {"actuator": k}, physics, notes)
-    _check_bodies(mj, physics, notes)
-    if mj.nv and (mj.opt.density or mj.opt.viscosity):
-        fluid = f"density {mj.opt.density:g} kg/m^3, viscosity {mj.opt.viscosity:g} Pa s"
-        notes.unsupported(_first(sources, ("option",), ("density", "viscosity")), f"forces of a fluid ({fluid})")
     if nflex := getattr(mj, "nflex", 0):
         notes.unsupported(_first(sources, ("flex", "flexcomp", "composite")), f"{nflex} deformable bodies (flex)")
     # Plugins that bodies refer to act on the motion by themselves.
@@ -200,15 +196,6 @@ def _check_laws(mj, kind: str, name: str, entries: dict[str, object], physics: P
             field = f"{prefix}_{law}"
             if on and hasattr(mj, field) and np.any(getattr(mj, field)[entry]):
                 notes.unsupported((kind, name), f"{kind} '{name}' has {what}")
-
-
-def _check_bodies(mj, physics: Physics, notes: Notes) -> None:
-    compensated = [b for b in range(1, mj.nbody) if mj.body_weldid[b] and mj.body_gravcomp[b]]
-    if compensated and np.any(physics.gravity):
-        name = mj.body(compensated[0]).name or f"body_{compensated[0]}"
-        more = f" and {len(compensated) - 1} more" if len(compensated) > 1 else ""
-        value = f"gravcomp={mj.body_gravcomp[compensated[0]]:g}"
-        notes.unsupported(("body", name), f"gravity compensation of body '{name}'{more} ({value})")
 
 
 def _first(sources: Sources, tags: tuple[str, ...], attributes: tuple[str, ...] = ()) -> Node | None:
