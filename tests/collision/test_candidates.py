@@ -194,4 +194,7 @@ def test_a_missing_mesh_is_named():
     model = b.build()
     with pytest.raises(GeometryError, match=r"nowhere\.stl"):
         model.with_contacts(ground=True, meshes="hull")
-    assert names(model.with_contacts(ground=True, meshes="skip")) == {"ground/ball0"}
+    rest = model.with_contacts(ground=True, meshes="skip")
+    assert names(rest) == {"ground/ball0"} and "without a law are left out: 'shell (mesh)'" in str(rest.report)
+    b.add_geometry("world", kt.model.Geometry("mesh", mesh="nowhere.stl", name="rock"))
+    assert "left out: 'rock (mesh)'" in str(b.build().with_contacts(ground=True, bodies="ball0").report)

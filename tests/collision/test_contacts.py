@@ -96,6 +96,20 @@ def test_compiled_is_interpreted(tree):
         np.testing.assert_allclose(one, other, atol=1e-13)
 
 
+def test_batches_are_their_states(arm):
+    """All bits of each state."""
+    q = np.array([arm.random_q(np.random.default_rng(seed)) for seed in range(5)])
+    for function in (kt.collision.contact_gaps, kt.collision.contact_jacobian):
+        np.testing.assert_array_equal(function(arm, q), [function(arm, x) for x in q])
+
+
+def test_derivatives_of_gaps_are_the_normal_rows(arm):
+    """By differentiation of the compiled gaps."""
+    q = np.array([0.3, -0.5])
+    slopes = kt.differentiate(arm, "contact_gaps", wrt="q")(q)
+    np.testing.assert_allclose(slopes, kt.collision.contact_jacobian(arm, q)[2::3], atol=1e-13)
+
+
 def test_dynamics_do_not_see_contacts(tree):
     """aba with contacts is aba without, and compiled code does the same operations."""
     q, v = tree.random_state(np.random.default_rng(3))

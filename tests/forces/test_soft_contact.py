@@ -121,6 +121,16 @@ def test_sliding_tends_to_the_rigid_solution():
     assert errors[1] < 0.2 * errors[0] and errors[2] < 0.2 * errors[1] < 1e-4
 
 
+def test_a_solver_for_stiff_equations():
+    """Radau goes from sliding to rest, where the rates do not depend on the tangential deflections."""
+    model = ball(((1, 0, 0), (0, 0, 1)), G, Ground(friction=0.5), stiffness=1e3, damping=60.0)
+    start, run = ([0.0, 0.09], [1.0, 0.0]), {}
+    for method in ("Radau", "dop853"):
+        options = kt.integrators.Adaptive(method, rtol=1e-8, atol=1e-10)
+        run[method] = kt.simulate(model, *start, x0=[-0.01, 0.0, 0.0], duration=0.5, dt=0.1, integrator=options)
+    np.testing.assert_allclose(run["Radau"].q, run["dop853"].q, atol=1e-7)
+
+
 def test_momentum_is_kept_between_two_bodies():
     """Free balls that meet off center, with friction: both momenta stay, energy falls."""
     b = kt.ModelBuilder("balls", gravity=(0, 0, 0))

@@ -18,6 +18,7 @@ IMPLICIT_METHODS = ("Radau", "BDF", "LSODA")
 EXPLICIT_METHODS = {f"scipy:{name}": name for name in ("DOP853", "RK45", "RK23")}
 """SciPy's pairs by our names for them: those without a prefix are our own pairs, on the manifold."""
 MOST_FAILURES = 200  # trials without a result and without progress, after which the run fails
+DIFFERENCE, SMALL = 1.5e-8, 1e-3  # of a state, relative to it, and the least size of a state
 METHODS = (*EXPLICIT_METHODS, *IMPLICIT_METHODS, *SUNDIALS_METHODS)
 
 
@@ -74,9 +75,10 @@ def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
         _refuse(system, method)
         problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
         return _solution(problem.solve(y, times, options), times, system, normalize, problem.evaluations)
-    # Otherwise by differences.
     exact = method in IMPLICIT_METHODS and not (system.model.nx or system.has_loops)
     implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if exact else {}
+    if system.model.nx and method in ("Radau", "BDF"):
+        implicit = {"jac": _Differences(right_hand_side)}
     settings = {"rtol": options.rtol, "atol": options.atol, "max_step": options.longest, "events": events} | implicit
     rows, evaluations = [], 0
     while True:
@@ -157,6 +159,22 @@ class _TrialJacobian:
             except NonFiniteError:  # of a controller, whose slopes are measured beside the state
                 return self._last
             self._last = J if np.isfinite(J).all() else self._last
+        return self._last
+
+
+class _Differences:
+    """Forward differences of the rate; those of SciPy grow without bound along states that act on nothing for long."""
+
+    def __init__(self, rate) -> None:
+        self._rate, self._last = rate, 0.0
+
+    def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
+        start, J = self._rate(t, y), np.zeros((len(y), len(y)))
+        for k, x in enumerate(y):
+            moved = y.copy()
+            moved[k] = x + DIFFERENCE * max(abs(x), SMALL)
+            J[:, k] = (self._rate(t, moved) - start) / (moved[k] - x)
+        self._last = J if np.isfinite(J).all() else np.zeros_like(J) + self._last  # at trial states without a rate
         return self._last
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
-from kinetree.arguments import a_truth_value, instance, names, refuse
+from kinetree.arguments import a_truth_value, instance, listed, names, refuse
 from kinetree.collision.axes import contact_axes
 from kinetree.collision.laws import law_of
 from kinetree.collision.material import Ground, Material
@@ -107,10 +107,9 @@ class _Choice:
         self.model, self.material, self.meshes = model, material, meshes
         self.without_law: Counter = Counter()
         self.overlapping: list[str] = []
-        self.shapes = collision_shapes(model, self._numbers(bodies), meshes) if needed else []
-        if bodies is not None:
-            chosen = {*names("with_contacts: bodies", bodies)}
-            self.shapes = [c for c in self.shapes if chosen & {c.shape.name, c.link, model.body_names[c.body]}]
+        self.left_out: list[str] = []
+        numbers, only = self._numbers(bodies), () if bodies is None else names("with_contacts: bodies", bodies)
+        self.shapes = collision_shapes(model, numbers, meshes, self.left_out, only) if needed else []
         self.listed = [{*pair} for pair in model.equipment.contact_pairs]
 
     def _numbers(self, bodies) -> Sequence[int]:
@@ -137,7 +136,7 @@ class _Choice:
                 f"with_contacts: no body of model {model.name!r} has collision shapes that could touch the ground; add "
                 "kt.model.Geometry by ModelBuilder.add_geometry, or give pairs="
             )
-        still = collision_shapes(model, [0], "skip" if self.meshes == "error" else self.meshes)
+        still = collision_shapes(model, [0], "skip" if self.meshes == "error" else self.meshes, self.left_out)
         planes = [c for c in still if c.shape.kind == "plane"]
         if ground is not True or not planes:
             still, ground = [c for c in still if c not in planes], Ground.of(ground)
@@ -191,8 +190,7 @@ class _Choice:
             plane = Ground.of(True if ground is None else ground)
             return [Candidate(ground_shape(plane), Geometry("plane", friction=(plane.friction,)), 0, WORLD)]
         bodies = [0, *self._numbers([name])] if name != WORLD else [0]
-        shapes = collision_shapes(model, dict.fromkeys(bodies), self.meshes)
-        found = [c for c in shapes if name in (c.shape.name, c.link, model.body_names[c.body])]
+        found = collision_shapes(model, dict.fromkeys(bodies), self.meshes, [], [name])
         if not found:
             raise ModelError(f"with_contacts: {name!r} of model {model.name!r} has no collision shapes", name=name)
         return found
@@ -234,6 +232,9 @@ class _Choice:
         if self.without_law:
             kinds = ", ".join(f"{n} of {a} and {b}" for (a, b), n in sorted(self.without_law.items()))
             message = f"pairs of kinds without a law are left out: {kinds}"
+            report = report.with_entry("warning", "with_contacts", message)
+        if self.left_out:
+            message = f"shapes of kinds without a law are left out: {listed(self.left_out)}"
             report = report.with_entry("warning", "with_contacts", message)
         if self.overlapping:
             shown = ", ".join(self.overlapping[:8]) + (" and others" if len(self.overlapping) > 8 else "")

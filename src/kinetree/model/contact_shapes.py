@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -48,15 +48,21 @@ class Candidate:
         return bool(a.contype & b.conaffinity or b.contype & a.conaffinity)
 
 
-def collision_shapes(model, bodies: Sequence[int], meshes: str) -> list[Candidate]:
+def collision_shapes(
+    model, bodies: Iterable[int], meshes: str, left_out: list[str], only: Collection[str] = ()
+) -> list[Candidate]:
     """The shapes of role "collision" or "both" of bodies that touch anything.
 
     Parameters
     ----------
     model : Model
-    bodies : sequence of int
+    bodies : iterable of int
     meshes : {"error", "hull", "box", "skip"}
         See `Model.with_contacts`.
+    left_out : list of str
+        The names of shapes that are left out are added.
+    only : collection of str
+        Names of shapes, links or bodies; by default all.
 
     Raises
     ------
@@ -77,10 +83,14 @@ def collision_shapes(model, bodies: Sequence[int], meshes: str) -> list[Candidat
         if not geometry.name:
             name = link if counts[link] == 1 else f"{link}.{numbers[link]}"
             numbers[link] += 1
+        if only and not {name, link, model.body_names[i]}.intersection(only):
+            continue
         if geometry.kind not in LENGTHS and meshes == "error":
             refused.append(f"{name!r} ({geometry.kind})")
         elif shape := _shape(model, i, geometry, name, meshes):
             candidates.append(Candidate(shape, geometry, i, link))
+        else:
+            left_out.append(f"{name} ({geometry.kind})")
     if refused:
         more = f" and {len(refused) - 6} more" if len(refused) > 6 else ""
         raise ModelError(
