@@ -34,7 +34,7 @@ def queries(model) -> dict[str, tuple]:
     chosen = state | dict(pairs=[("ground", "foot")])
     up = [[0.0, 0.0, 1.0]]
     found = {
-        "distances": chosen | dict(within=1.0, meshes="hull"),
+        "distances": chosen | dict(within=1.0, meshes="hull", refine=True),
         "contact_manifold": chosen | dict(margin=0.1, meshes="hull"),
         "check_start": chosen | dict(allowed=2.0, meshes="hull"),
         "contact_changes": dict(model=state["model"], q0=[0.1], q1=[0.2], pairs=None, margin=0.1, meshes="hull"),

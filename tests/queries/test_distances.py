@@ -102,6 +102,20 @@ def test_compiled_laws_have_the_same_gaps():
             assert min(of_pair) == pytest.approx(d, abs=1e-10)
 
 
+@pytest.mark.parametrize(("a", "b"), [x for x in PAIRS if {"cylinder", "ellipsoid"} & {*x}])
+def test_refined_distances_are_exact(a, b):
+    """The points are on the normal, the separation along it is the distance, and no smaller than coal's."""
+    rng, model, converged = np.random.default_rng(11), pair(a, b), 0
+    for _ in range(10):
+        q = random_q(rng, 0.3, 0.8)
+        coarse, found = (kt.collision.distances(model, q, refine=x) for x in (False, True))
+        d, n = found.distance[0], found.normal[0]
+        converged += abs(separation(a, b, q, n) - d) < 1e-14
+        assert d == pytest.approx(coarse.distance[0], abs=2e-6)
+        assert separation(a, b, q, n) >= separation(a, b, q, coarse.normal[0]) - 1e-15
+    assert converged >= 8
+
+
 def test_order_and_frames_do_not_matter():
     """The pair in the other order has the opposite normal; a turned world the same distance."""
     rng, model = np.random.default_rng(5), pair("box", "ellipsoid")

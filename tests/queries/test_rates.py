@@ -28,7 +28,7 @@ def test_rates_are_the_derivatives_of_distances(a, b):
         if found.distance[0] < 1e-3:
             continue
         compared += 1
-        ends = [kt.collision.distances(model, kt.integrate(model, q, h * v)) for h in (STEP, -STEP)]
+        ends = [kt.collision.distances(model, kt.integrate(model, q, h * v), refine=True) for h in (STEP, -STEP)]
         for name, rate in (("distance", found.distance_rate), ("normal", found.normal_rate),
                            ("first", found.first_rate), ("second", found.second_rate)):  # fmt: skip
             difference = (getattr(ends[0], name) - getattr(ends[1], name)) / (2.0 * STEP)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.arguments import a_model, checked, number
 from kinetree.model.parts import read_only
-from kinetree.queries.nearest import box_in
+from kinetree.queries.nearest import LARGEST, Nearest, box_in, nearest
 from kinetree.queries.scene import Scene, placed
 from kinetree.queries.solids import Solid, Terrain, coal
 
@@ -118,16 +118,24 @@ def _points(first: Solid, X, second: Solid, Y, margin: float) -> list[tuple[np.n
     if isinstance(second, Terrain):
         return [(at, -normal, gap) for at, normal, gap in _points(second, Y, first, X, margin)]
     if not isinstance(first, Terrain):
-        return _patches(first.shape, X, second.shape, Y, margin)
+        found = _patches(first.shape, X, second.shape, Y, margin)
+        return found if found is not None else _one_point(nearest(first, X, second, Y, "contact_manifold"), margin)
     lower, upper = box_in(first, X, second, Y, margin)
     found = []
     for prism in first.pieces(lower, upper):
         up = X.getRotation() @ prism.up  # the walls between prisms are no surfaces
-        found += [x for x in _patches(prism.shape, X, second.shape, Y, margin) if x[1] @ up > STEEPEST]
+        patches = _patches(prism.shape, X, second.shape, Y, margin) or []
+        found += [x for x in patches if x[1] @ up > STEEPEST]
     return found
 
 
-def _patches(first, X, second, Y, margin: float) -> list[tuple[np.ndarray, np.ndarray, float]]:
+def _one_point(found: Nearest, margin: float) -> list[tuple[np.ndarray, np.ndarray, float]]:
+    """The middle between the nearest points, where coal finds no patch."""
+    return [(0.5 * (found.first + found.second), found.normal, found.distance)] if found.distance <= margin else []
+
+
+def _patches(first, X, second, Y, margin: float) -> list[tuple[np.ndarray, np.ndarray, float]] | None:
+    """Points of the patches of coal; None where its deep penetrations fail."""
     library = coal()
     request, result = library.CollisionRequest(library.CONTACT, MOST_PATCHES), library.CollisionResult()
     request.security_margin = margin
@@ -137,8 +145,10 @@ def _patches(first, X, second, Y, margin: float) -> list[tuple[np.ndarray, np.nd
     wanted.max_num_patch = MOST_PATCHES
     library.computeContactPatch(first, X, second, Y, result, wanted, patches)
     found = (patches.getContactPatch(k) for k in range(patches.numContactPatches()))
-    return [
+    points = [
         (np.array(patch.getPoint(k)), np.array(patch.getNormal()), float(patch.penetration_depth))
         for patch in found
         for k in range(patch.size())
     ]
+    is_valid = all((np.abs([*at, *normal, gap]) < LARGEST).all() for at, normal, gap in points)  # not for NaN
+    return points if points and is_valid else None

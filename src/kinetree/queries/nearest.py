@@ -37,7 +37,7 @@ class Nearest(NamedTuple):
         return Nearest(self.distance, self.second, self.first, -self.normal)
 
 
-def nearest(first: Solid, X: object, second: Solid, Y: object, what: str) -> Nearest:
+def nearest(first: Solid, X: object, second: Solid, Y: object, what: str, refine: bool = False) -> Nearest:
     """The nearest points of two solids at their poses.
 
     Parameters
@@ -46,6 +46,8 @@ def nearest(first: Solid, X: object, second: Solid, Y: object, what: str) -> Nea
     X, Y : coal.Transform3s
     what : str
         Opens the message of an error.
+    refine : bool
+        Newton's method on the normals of round shapes.
 
     Raises
     ------
@@ -56,19 +58,20 @@ def nearest(first: Solid, X: object, second: Solid, Y: object, what: str) -> Nea
         return _below(first, X, second, Y, what)
     if isinstance(second, Terrain):
         return _below(second, Y, first, X, what).turned()
-    return _of_solids(first, X, second, Y, what)
+    return _of_solids(first, X, second, Y, what, refine)
 
 
-def _of_solids(first: Solid, X, second: Solid, Y, what: str) -> Nearest:
+def _of_solids(first: Solid, X, second: Solid, Y, what: str, refine: bool = False) -> Nearest:
     found = _solved(first.shape, X, second.shape, Y, TIGHT)
-    if found is not None and found.distance > 0.0 and CURVED.isdisjoint((_kind(first), _kind(second))):
+    refine = refine and not CURVED.isdisjoint((_kind(first), _kind(second)))
+    if found is not None and found.distance > 0.0 and not refine:
         return found
     more = None if found is not None and found.distance > 0.0 else _solved(first.shape, X, second.shape, Y, SAFE)
     attempts = [x for x in (found, more) if x is not None]
     if first.support is not None and second.support is not None:
         a, b = (Placed(s.support, T.getRotation(), T.getTranslation()) for s, T in ((first, X), (second, Y)))
-        is_apart = found is not None and found.distance > 0.0
-        return _polished(a, b, found if is_apart else _certified(a, b, attempts))
+        best = found if more is None and found is not None else _certified(a, b, attempts)
+        return _refined(a, b, best) if refine else best
     if not attempts:
         raise GeometryError(f"{what}: coal found no nearest points; are two surfaces of triangles in each other?")
     return attempts[0]
@@ -91,10 +94,8 @@ def _kind(solid: Solid) -> str:
     return "" if solid.support is None else solid.support.kind
 
 
-def _polished(first: Placed, second: Placed, found: Nearest) -> Nearest:
-    """The same to rounding, if one of the shapes is round; corners near coal's plane of support may be on an edge."""
-    if CURVED.isdisjoint((first.support.kind, second.support.kind)):
-        return found
+def _refined(first: Placed, second: Placed, found: Nearest) -> Nearest:
+    """The same to rounding, where Newton's method converges; corners near coal's plane of support may be on an edge."""
     attempts = (_newton(first, second, found, same) for same in (SAME, FLAT))
     return next((x for x in attempts if x is not None), found)
 

@@ -114,7 +114,7 @@ def contact_rates(model, q, v, pairs=None, *, within: float = math.inf, t=None) 
     >>> found.normal_rate.round(9).tolist()
     [[0.5, 0.0, 0.0]]
     """
-    near = distances(model, q, pairs, within=within, t=t)
+    near = distances(model, q, pairs, within=within, refine=True, t=t)
     scene = Scene.of(model)
     number = {shape.name: k for k, shape in enumerate(scene.shapes)}
     instant = () if t is None else (t,)
