@@ -1,7 +1,7 @@
 """Shapes of the robots of public packages: queries and the choice of contact pairs, file by file.
 
 ``python -m benchmarks.contact_corpus`` runs over the files of `benchmarks.corpus` that are installed and writes the
-table of docs/collision.md; a word after it selects files whose corpus or path holds it, and writes nothing.
+table of docs/collision_queries.md; a word after it selects files whose corpus or path holds it, and writes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.corpus.loading import load, told
 from kinetree.errors import KinetreeError
 from kinetree.queries.scene import Scene
 
-PAGE = pathlib.Path(__file__).parent.parent / "docs" / "collision.md"
+PAGE = pathlib.Path(__file__).parent.parent / "docs" / "collision_queries.md"
 BEGIN, END = "<!-- contact_corpus:begin -->", "<!-- contact_corpus:end -->"
 HEAD = ("corpus", "models", "shapes", "of them meshes", "pairs", "all distances", "refused by name",
         "pairs in each other", "distances, us a pair", "colliding pairs, us", "with ground")  # fmt: skip

@@ -170,6 +170,19 @@ def test_bad_meshes_are_named(tmp_path, tetrahedron):
         kt.collision.distances(two_shapes(Geometry("mesh", mesh=str(tmp_path / "no-such.obj"), name="a"), ball), q)
 
 
+def test_a_hull_with_many_corners_on_one_face(tmp_path):
+    """Of a disc of 400 corners: coal takes no corner with more than 255 neighbors."""
+    phi = np.linspace(0.0, 2.0 * np.pi, 400, endpoint=False)
+    rim = np.column_stack([np.cos(phi), np.sin(phi), np.zeros(400)])
+    lines = [f"v {x:.12f} {y:.12f} {z:.12f}" for x, y, z in [*rim, *(rim + (0.0, 0.0, 0.5))]]
+    lines += [f"f {k} {k + 1} {k + 401}" for k in range(1, 400)]
+    path = tmp_path / "disc.obj"
+    path.write_text("\n".join(lines))
+    model = two_shapes(Geometry("mesh", mesh=str(path), name="a"), Geometry("sphere", (0.1,), name="b"))
+    assert kt.collision.distances(model, [0.3, 0.2, 1.0, 1, 0, 0, 0]).distance[0] == pytest.approx(0.4, abs=1e-9)
+    assert kt.collision.distances(model, [0.3, 0.2, 0.4, 1, 0, 0, 0]).distance[0] == pytest.approx(-0.2, abs=1e-9)
+
+
 @pytest.fixture(scope="module")
 def hills():
     rng = np.random.default_rng(6)

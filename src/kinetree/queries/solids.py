@@ -21,6 +21,7 @@ from kinetree.once import made_once, once
 from kinetree.queries.supports import Support
 
 MESHES = ("hull", "triangles")
+MOST_NEIGHBORS = 200  # of a corner of a hull; coal takes 255
 
 
 def coal():
@@ -175,14 +176,27 @@ def _mesh_hull(mesh: Mesh):
 
 
 def _hull(points: np.ndarray):
+    """The convex hull by SciPy: coal's own stops at some meshes with nearly coplanar corners."""
+    from scipy.spatial import ConvexHull, QhullError
+
     library = coal()
-    listed = library.StdVec_Vec3s()
-    listed.extend(np.asarray(points, dtype=float))
     try:
-        return library.Convex.convexHull(listed, True, None)
-    except RuntimeError as error:
+        hull = ConvexHull(points)
+        if np.bincount(hull.simplices.ravel()).max() > MOST_NEIGHBORS:  # a fan over a flat end; joggled it is none
+            hull = ConvexHull(points, qhull_options="QJ")
+    except QhullError as error:
         message = f"the convex hull of {len(points)} points could not be computed: {str(error)[:200]}"
         raise GeometryError(message, check="degenerate") from error
+    corners = points[hull.vertices]
+    place = np.zeros(len(points), dtype=int)
+    place[hull.vertices] = np.arange(len(hull.vertices))
+    a, b, c = (points[hull.simplices[:, k]] for k in range(3))
+    inwards = np.einsum("ki,ki->k", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
+    faces = np.where(inwards[:, None], hull.simplices[:, ::-1], hull.simplices)
+    listed, triangles = library.StdVec_Vec3s(), library.StdVec_Triangle()
+    listed.extend(corners)
+    triangles.extend([library.Triangle(*face) for face in place[faces].tolist()])
+    return library.Convex(listed, triangles)
 
 
 def _triangles(vertices: np.ndarray, faces: np.ndarray):
