@@ -32,6 +32,7 @@ SUITE = {
     "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
     "tendons": "lengths and Jacobians of tendons around shapes against MuJoCo",
     "actuators": "robots under their own motors, servos and muscles against MuJoCo",
+    "piles": "a thousand balls and a stack of boxes against MuJoCo",
     "big_models": "chains of thousands of bodies",
     "redmax": "REDMAX, its dual, ABA and maximal coordinates on chains",
     "gpu": "kernels on a CUDA device, where there is one",

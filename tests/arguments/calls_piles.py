@@ -18,7 +18,7 @@ def table(folder: pathlib.Path) -> dict:
     given = dict(
         shapes=ball, positions=[[0.0, 0.0, 0.1]], orientations=[[1.0, 0.0, 0.0, 0.0]], velocities=[[0.0, 0.0, 0.0]],
         angular_velocities=[[0.0, 0.0, 0.0]], density=1.0, mass=None, fixed=[False], friction=0.5, restitution=0.0,
-        ground=True, gravity=(0.0, 0.0, -9.81), tolerance=1e-6, sweeps=10,
+        ground=True, gravity=(0.0, 0.0, -9.81), softness=1e-4, tolerance=1e-6, sweeps=10,
     )  # fmt: skip
     arrays = dict(bodies=np.zeros((0, 2), int), gaps=[], positions=[], normals=[], impulses=[])
     times = dict(times=[0.0], positions=[], orientations=[], velocities=[], angular_velocities=[])

@@ -17,8 +17,9 @@ from kinetree.spatial.scalar import absolute, sqrt, where
 FRAME = 16
 """Position, orientation by rows, 1/sqrt(m), 1/sqrt(I)."""
 
-ROW = 44
-"""Axes (t1, t2, n), 1/sqrt(m) of both, angular rows of both, B, its inverse (lower triangles), mu, two step sizes."""
+ROW = 45
+"""Axes (t1, t2, n), 1/sqrt(m) of both, angular rows of both, B, its inverse (lower triangles), mu, two step sizes, and
+the normal compliance, which B contains."""
 
 SLIP = 1.4
 """Relaxation of slipping contacts that are strongly coupled, where normal and tangent in turns would not converge."""
@@ -33,8 +34,8 @@ def body_frame(x, quaternion, v, w, scale):
     return [*x, *(e for row in E.matrix.T.rows for e in row), *inverse], z
 
 
-def contact_row(a, b, normal, position, friction):
-    """The row of a contact between the bodies of two frames."""
+def contact_row(a, b, normal, position, friction, softness):
+    """The row of a contact between the bodies of two frames; it yields by a part of B_nn."""
     axes, p = contact_axes(Vector3(*normal)), Vector3(*position)
     angular = [_angular(frame, p, axes) for frame in (a, b)]
     masses = a[12] * a[12] + b[12] * b[12]
@@ -42,6 +43,8 @@ def contact_row(a, b, normal, position, friction):
         [sum((x[i].dot(x[k]) for x in angular), start=masses if i == k else 0.0) for k in range(i + 1)]
         for i in range(3)
     ]
+    compliance = softness * B[2][2]
+    B[2][2] = B[2][2] + compliance
     inverse = _inverse(B)
     half = 0.5 * (B[0][0] + B[1][1])
     apart = 0.5 * (B[0][0] - B[1][1])
@@ -52,7 +55,7 @@ def contact_row(a, b, normal, position, friction):
     flat = [x for matrix in (B, inverse) for row in matrix for x in row]
     spatial = [x for of_body in angular for axis in of_body for x in axis]
     steps = relaxation / B[2][2], relaxation / largest
-    return [*(x for axis in axes for x in axis), a[12], b[12], *spatial, *flat, friction, *steps]
+    return [*(x for axis in axes for x in axis), a[12], b[12], *spatial, *flat, friction, *steps, compliance]
 
 
 def _angular(frame, p: Vector3, axes) -> list[Vector3]:
@@ -86,7 +89,7 @@ def _parts(row):
     return axes, row[9:11], angular, row[29:35], row[35:41], row[41:]
 
 
-def _velocity(za, zb, row) -> list:
+def relative_velocity(za, zb, row) -> list:
     """The relative velocity in contact axes, second body minus first."""
     axes, (ma, mb), (turn_a, turn_b), *_ = _parts(row)
     linear = Vector3(*zb[:3]) * mb - Vector3(*za[:3]) * ma
@@ -106,20 +109,15 @@ def push(za, zb, row, impulse):
     )
 
 
-def normal_velocity(za, zb, row):
-    """The rate of the gap."""
-    return [_velocity(za, zb, row)[2]]
-
-
 def visit(za, zb, row, offset, impulse):
     """One contact of a sweep: the impulse that solves it alone, and the velocities that follow.
 
     The conditions are those of Signorini on ``w_n + offset`` and of Coulomb on w_t. Results: velocities, impulse, its
     step, the energy of the step [J], and the largest change of a component of the contact's velocity [m/s].
     """
-    *_, B, inverse, (friction, normal_step, tangent_step) = _parts(row)
-    w = _velocity(za, zb, row)
-    w[2] = w[2] + offset
+    *_, B, inverse, (friction, normal_step, tangent_step, compliance) = _parts(row)
+    w = relative_velocity(za, zb, row)
+    w[2] = w[2] + offset + compliance * impulse[2]
     found = local_impulse(w, B, inverse, impulse, friction, normal_step, tangent_step)
     step = [new - old for new, old in zip(found, impulse, strict=True)]
     za, zb = push(za, zb, row, step)
@@ -135,7 +133,7 @@ def extrapolate(za, zb, row, impulse, direction, step, factor):
 
     Of contacts that slip or open the next solution is no linear function of the others'.
     """
-    *_, (friction, _, _) = _parts(row)
+    *_, (friction, *_) = _parts(row)
     t0, t1, n = impulse
     size, radius = t0 * t0 + t1 * t1, friction * n
     sticks = (n > 0.0) & ((size < 0.9999 * radius * radius) | (friction <= 0.0))

@@ -12,16 +12,20 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.compiler.row_function import RowFunction, conflict_free
-from kinetree.contact.pile_rows import FRAME, ROW, contact_row, extrapolate, normal_velocity, push, visit
+from kinetree.contact.pile_rows import FRAME, ROW, contact_row, extrapolate, push, relative_velocity, visit
+from kinetree.contact.residuals import natural_map
+
+NORMAL_RESPONSE = 34
+"""Place of B_nn in a row."""
 
 NEVER = 1e300
 """Offset of rows that fill a group [m/s]."""
 
 _Z = "za[6] zb[6]"
 CONTACT_ROW = RowFunction(
-    "rows of contacts", contact_row, f"a[{FRAME}] b[{FRAME}] normal[3] position[3] friction", f"row[{ROW}]"
+    "rows of contacts", contact_row, f"a[{FRAME}] b[{FRAME}] normal[3] position[3] friction softness", f"row[{ROW}]"
 )
-NORMAL_VELOCITY = RowFunction("rates of gaps", normal_velocity, f"{_Z} row[{ROW}]", "rate[1]")
+VELOCITY = RowFunction("velocities of contacts", relative_velocity, f"{_Z} row[{ROW}]", "w[3]")
 PUSH = RowFunction("impulses of contacts", push, f"{_Z} row[{ROW}] impulse[3]", "za_next[6] zb_next[6]")
 VISIT = RowFunction(
     "a visit of a contact",
@@ -53,9 +57,11 @@ class Contacts:
     friction : (m,) array
     color : (m,) array of int
         Contacts of one color share no body that moves.
+    softness : float
+        See `Pile`.
     """
 
-    def __init__(self, frames, z, bodies, points, friction, color) -> None:
+    def __init__(self, frames, z, bodies, points, friction, color, softness) -> None:
         order = conflict_free(color) if len(color) else np.empty(0, np.int64)
         self.there = np.flatnonzero(order >= 0)
         self.order = order[self.there]
@@ -65,15 +71,17 @@ class Contacts:
         self.normal = self._filled(points[:, 4:7], (0.0, 0.0, 1.0))
         self.friction = self._filled(friction, 0.0)
         self.offset, self.impulse = np.full(self.n, NEVER), np.zeros((self.n, 3))
-        self.row, self.rate = np.empty((self.n, ROW)), np.empty((self.n, 1))
+        self.row, self._w = np.empty((self.n, ROW)), np.empty((self.n, 3))
+        self._softness = np.array(softness)
         self.change, self._energy = np.zeros(self.n), np.zeros(self.n)
         self._step, self._direction, self._factor = np.zeros((self.n, 3)), np.zeros((self.n, 3)), np.zeros(())
         a, b = (z, self.first), (z, self.second)
         given = {"a": (frames, self.first), "b": (frames, self.second), "normal": self.normal,
-                 "position": self.position, "friction": self.friction}  # fmt: skip
-        CONTACT_ROW.indexed(self.n, given, {"row": self.row})()
+                 "position": self.position, "friction": self.friction, "softness": self._softness}  # fmt: skip
+        self._rows = CONTACT_ROW.indexed(self.n, given, {"row": self.row})
+        self._rows()
         both, after = {"za": a, "zb": b, "row": self.row}, {"za_next": a, "zb_next": b}
-        self._rates = NORMAL_VELOCITY.indexed(self.n, both, {"rate": self.rate})
+        self._velocities = VELOCITY.indexed(self.n, both, {"w": self._w})
         self._push = PUSH.indexed(self.n, both | {"impulse": self.impulse}, after)
         self._visit = VISIT.indexed(
             self.n,
@@ -100,8 +108,19 @@ class Contacts:
 
     def gap_rates(self) -> np.ndarray:
         """Rates of the gaps at the present velocities, in the order of the contacts given."""
-        self._rates()
-        return self.given(self.rate[:, 0])
+        self._velocities()
+        return self.given(self._w[:, 2])
+
+    def natural_map(self) -> np.ndarray:
+        """Misfit of the laws of contact at the present velocities and impulses, in the order given [m/s]."""
+        self._velocities()
+        u = self._w[self.there]
+        u[:, 2] += self.offset[self.there]
+        found = np.empty(len(self.order))
+        found[self.order] = natural_map(
+            self.impulse[self.there], u, self.friction[self.there], 1.0 / self.row[self.there, NORMAL_RESPONSE]
+        )
+        return found
 
     def given(self, values: np.ndarray) -> np.ndarray:
         """Values of rows in the order of the contacts given."""
@@ -112,6 +131,11 @@ class Contacts:
     def set_offset(self, offset: np.ndarray) -> None:
         """Offsets of the contacts, in the order given: the sweeps make ``w_n + offset >= 0`` [m/s]."""
         self.offset[self.there] = offset[self.order]
+
+    def soften(self, softness: float) -> None:
+        """Change the softness of all contacts."""
+        self._softness[()] = softness
+        self._rows()
 
     def start(self, world_impulse: np.ndarray) -> None:
         """Begin with impulses in world axes, in the order given."""
@@ -131,8 +155,11 @@ class Contacts:
             if self.change.max() <= tolerance or k == most - 1:
                 return k + 1
             energy = self._energy.sum()
-            self._factor[()] = energy / before if energy < before else 0.0
-            self._extrapolate()
+            if energy < before:
+                self._factor[()] = energy / before
+                self._extrapolate()
+            else:
+                self._direction[:] = self._step
             before = energy
         return 0
 
