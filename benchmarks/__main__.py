@@ -24,6 +24,7 @@ SUITE = {
     "rollout": "whole steps and rollouts",
     "bounded_rollout": "friction that sticks and hard limits, against exact steps and MuJoCo",
     "contact": "robots on the ground against MuJoCo's rollouts",
+    "contact_solvers": "residual, time and failures of the solvers of contact problems",
     "loops": "mechanisms with loops against Pinocchio and MuJoCo, and up to 128 loops in a row",
     "loop_steps": "steps of mechanisms with loops against MuJoCo's and Exudyn's",
     "implicit_steps": "implicit steps with springs and muscles, conjugate gradients on stiff chains",

@@ -26,3 +26,19 @@ def random_problem(seed: int, kind: str | None = None, most: int = 12, frictionl
     J = J.reshape(3 * n, nv) * np.exp(rng.normal(size=nv))
     friction = np.zeros(n) if frictionless else rng.uniform(0.0, 1.5, size=n)
     return ContactProblem(J @ J.T, J @ rng.normal(size=nv), friction)
+
+
+def bodies_problem(seed: int, bodies: int = 20, contacts: int = 40, friction: float = 0.8) -> ContactProblem:
+    """Free bodies that touch each other and the ground at random points with random normals: a sparse matrix."""
+    rng = np.random.default_rng(seed)
+    J = np.zeros((contacts, 3, 6 * bodies))
+    for i in range(contacts):
+        second, first = rng.choice(bodies, 2, replace=False)
+        E = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        for body, sign in ((second, 1.0), (first, -1.0))[: 1 if i % 4 == 0 else 2]:
+            r = 0.5 * rng.normal(size=3)
+            J[i, :, 6 * body : 6 * body + 3] = sign * np.cross(r, E.T)
+            J[i, :, 6 * body + 3 : 6 * body + 6] = sign * E.T
+    J = J.reshape(3 * contacts, -1)
+    inverse = np.tile([6.0, 6.0, 6.0, 1.0, 1.0, 1.0], bodies) * np.repeat(np.exp(rng.normal(size=bodies)), 6)
+    return ContactProblem((J * inverse) @ J.T, J @ rng.normal(size=6 * bodies), friction)

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from kinetree.contact import METHODS, ContactProblem, natural_map
 from kinetree.errors import ArgumentError, ContactError, NonFiniteError, ShapeError
-from tests.contact.problems import KINDS, random_problem
+from tests.contact.problems import KINDS, bodies_problem, random_problem
 
 TRUE_CONE = ("exact", "admm", "block_gauss_seidel", "projected_gauss_seidel")
 
@@ -22,6 +22,13 @@ def test_exact_solutions_have_residuals_of_rounding(seed, kind):
     found = problem.solve("exact")
     assert found.status == "solved"
     assert max(found.residuals) < 1e-8
+
+
+@pytest.mark.seeds(5)
+def test_many_bodies_are_solved_exactly(seed):
+    """40 contacts between 20 bodies, beyond the size at which pyramids are tried."""
+    found = bodies_problem(seed).solve()
+    assert found.status == "solved" and max(found.residuals) < 1e-10
 
 
 @pytest.mark.sweep
@@ -146,6 +153,15 @@ def test_a_failed_solve_names_the_contact():
     with pytest.raises(ContactError, match="no impulses separate the contacts. Worst at '.*wall.*': natural map") as e:
         found.require()
     assert e.value.contact in problem.labels and e.value.status == "infeasible"
+
+
+@pytest.mark.parametrize("method", ["exact", "lemke", "anitescu", "anitescu_pyramid", "staggered"])
+def test_contacts_that_nothing_can_separate_are_infeasible(method):
+    """A closing slot with friction, and two immovable bodies that approach."""
+    G = np.diag([1.0, 1.0, 0.0, 1.0, 1.0, 0.0])
+    G[np.ix_([2, 5], [2, 5])] = [[1.0, -1.0], [-1.0, 1.0]]
+    assert ContactProblem(G, [0.3, 0, -1.0, 0, 0.1, 0.5], 0.4).solve(method).status == "infeasible"
+    assert ContactProblem(np.zeros((3, 3)), [0, 0, -1.0], 0.5).solve(method).status == "infeasible"
 
 
 def test_too_few_iterations_are_reported():

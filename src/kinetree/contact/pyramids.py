@@ -49,8 +49,16 @@ def pyramid(terms: Terms, angles: np.ndarray, convex: bool, method: str) -> Foun
         M[normals, count : count + n] = 0.0  # no mu sigma in the row of the normal
     d = np.concatenate([E.T @ b, caps[1]])
     solved = solve_lcp(M, d, method)
-    impulses = E @ solved.x[:count] + offset
-    return Found(_with_equations(terms, free, impulses), solved.status, solved.iterations)
+    impulses, status = E @ solved.x[:count] + offset, solved.status
+    if status == "failed" and not separable(reduced):
+        status = "infeasible"
+    return Found(_with_equations(terms, free, impulses), status, solved.iterations)
+
+
+def separable(terms: Terms) -> bool:
+    """Whether some velocities separate all contacts: those without friction have a solution."""
+    normals = np.arange(2, 3 * terms.count, 3)
+    return solve_lcp(terms.A[np.ix_(normals, normals)], terms.b[normals]).status != "infeasible"
 
 
 def _columns(terms: Terms, angles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
