@@ -110,7 +110,7 @@ def table(rows: dict[str, dict]) -> str:
     ]
     for name, row in rows.items():
         lines.append(
-            f"| `{name}` | {100 * row['failed']:.0f} % | {row['median']:.0e} | {row['most']:.0e} | {row['ms']:.2g} | "
+            f"| `{name}` | {100 * row['failed']:.3g} % | {row['median']:.0e} | {row['most']:.0e} | {row['ms']:.2g} | "
             f"{row['ms_most']:.3g} |"
         )
     return "\n".join(lines) + "\n"
