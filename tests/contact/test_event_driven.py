@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from kinetree.collision import ContactPair, Shape
@@ -342,3 +343,22 @@ def test_the_energy_balance_has_impacts_and_friction():
         assert work["contact"] < -1.0 and work["contact friction"] < -0.1
     resting = run.contacts.normal_forces[-1]
     assert run.contacts.forces.shape == (7, 4, 3) and (resting >= 0.0).all()
+
+
+def test_a_leaning_disc_rolls_in_a_circle_if_friction_allows():
+    """A coin at 45 degrees on a circle of 2 m: precession by the closed form; below the ratio of forces it slips."""
+    lean, radius, omega, spin, ratio = math.radians(45.0), 2.0, 2.153102546073, -4.306205092147, 0.610974492399
+    down = np.array([-math.sin(lean), 0.0, math.cos(lean)])  # from the point of contact to the center
+    axis = np.array([math.cos(lean), 0.0, math.sin(lean)])
+    R = np.stack((down, np.cross(axis, down), axis), axis=1)
+    center, w = np.array([radius, 0.0, 0.0]) + down, np.array([0.0, 0.0, omega]) + spin * axis
+    q = np.concatenate((center, Rotation.from_matrix(R).as_quat(scalar_first=True)))
+    v = np.concatenate((R.T @ w, R.T @ np.cross(w, down)))
+    disc = single(Shape("body", "cylinder", (1.0, 1e-9), name="disc"), np.diag([0.25, 0.25, 0.5]))
+    run = moved(on(disc, friction=1.01 * ratio), q, v, 0.3)
+    assert np.hypot(*run.q[:, :2].T) == pytest.approx(radius - math.sin(lean), abs=1e-9)
+    force = kt.contact.contact_accelerations(run.model, q, v, np.zeros(6)).forces.sum(axis=0)
+    assert np.hypot(*force[:2]) / force[2] == pytest.approx(ratio, abs=1e-8)
+    assert np.ptp(run.energy) < 1e-8 and not run.events
+    slips = kt.contact.contact_accelerations(on(disc, friction=0.99 * ratio), q, v, np.zeros(6))
+    assert np.hypot(*slips.accelerations[0, :2]) > 1e-2

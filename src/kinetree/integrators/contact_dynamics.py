@@ -265,8 +265,9 @@ class ContactDynamics:
         if np.hypot(*u) > STILL:
             return Slip.along(u, np.hypot(*u))
         size = np.hypot(*force[:2])
-        inside = size < (1.0 - DECIDED) * self.friction[i] * force[2]
-        if inside or np.hypot(*acceleration[:2]) <= DECIDED * scale or not size > 0.0:
+        slips = np.hypot(*acceleration[:2])
+        inside = self.friction[i] * force[2] - size > slips * force[2] / scale  # one of both is zero but for rounding
+        if inside or slips <= DECIDED * scale or not size > 0.0:
             return STICKS
         return Slip.along(-force[:2], 0.0)
 

@@ -59,7 +59,7 @@ class ContactEvents:
     def arrive(self, event: Found) -> Found:
         """Step from the beginning of the last step to an event, by the method itself."""
         pair, (t, function) = self._pair, event
-        begin, end, before = pair._before[0].t, pair.t, None
+        begin, end, before, pace = pair._before[0].t, pair.t, None, pair.pace
         motion = pair.motion()
         for _ in range(SECANTS):
             pair.back()
@@ -82,6 +82,7 @@ class ContactEvents:
             if abs(following - t) <= 4.0 * np.spacing(t) or not begin < following <= end:
                 break
             t = following
+        pair.pace = pace  # a short step to an event does not shorten those after it
         return Found(pair.t, function)
 
     def _gains(self, begin, end):
