@@ -3,7 +3,7 @@
 You learn to simulate contact by one argument, to hold a posture by springs and dampers of the joints, which stay stable
 at any stiffness, and to read contact forces, touches and energy.
 
-    python examples/36_quadruped_on_the_ground.py --plot quadruped.png
+    python examples/37_quadruped_on_the_ground.py --plot quadruped.png
 
 Output::
 
