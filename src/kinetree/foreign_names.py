@@ -75,9 +75,9 @@ _OURS = {
     "kt.surgery.lock(model, ...)": "buildReducedModel reduced_model",
     "model.neutral()": "neutral home qpos0 GetDefaultPositions",
     "model.random_q(rng)": "randomConfiguration random_configuration",
-}
-_NOT_HERE = {
-    "Collisions and contact are not available yet": "mj_collision mj_contactForce computeCollisions computeDistances",
+    "model.with_contacts(ground=...), then kt.collision.contact_points(model, q)": "mj_collision computeCollisions",
+    "kt.collision.distances(model, q)": "computeDistances mj_geomDistance",
+    "kt.simulate(model, ground=...), whose trajectory has the contacts": "mj_contactForce",
 }
 _OF_MODELS = {
     "model.nb counts the bodies, the world among them; model.joint_names has a name for each joint": (
@@ -108,9 +108,7 @@ _OF_MODELS = {
         "createData data qpos qvel qacc ctrl CreateDefaultContext q v"
     ),
 }
-FOREIGN = {name: f"In kinetree: {ours}." for ours, names in _OURS.items() for name in names.split()} | {
-    name: f"{text}." for text, names in _NOT_HERE.items() for name in names.split()
-}
+FOREIGN = {name: f"In kinetree: {ours}." for ours, names in _OURS.items() for name in names.split()}
 """A name of another library -> the sentence that names ours."""
 
 OF_MODELS = {name: f"In kinetree: {ours}." for ours, names in _OF_MODELS.items() for name in names.split()}
