@@ -51,7 +51,7 @@ PLACES = {
         "JointFrictionStep": "contact.joint_friction", "JointSurface": "contact.joint_surfaces",
         "joint_friction_step": "contact.joint_friction",
         "LeastConstraint": "contact.quadratic", "METHODS": "contact.solvers", "Residuals": "contact.residuals",
-        "StepProblem": "contact.of_model", "least_constraint": "contact.quadratic",
+        "StepProblem": "contact.problem", "least_constraint": "contact.quadratic",
         "natural_map": "contact.residuals", "solve_lcp": "contact.lcp",
     },
     "kinetree.control": {

@@ -21,7 +21,7 @@ from kinetree.contact.pile import Pile as Pile
 from kinetree.contact.pile_run import PileContacts as PileContacts
 from kinetree.contact.pile_run import PileRun as PileRun
 from kinetree.contact.residuals import Residuals as Residuals
-from kinetree.contact.of_model import StepProblem as StepProblem
+from kinetree.contact.problem import StepProblem as StepProblem
 from kinetree.contact.collisions import collide as collide
 from kinetree.contact.accelerations import contact_accelerations as contact_accelerations
 from kinetree.contact.accelerations import contact_states as contact_states

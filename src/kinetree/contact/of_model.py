@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
-from kinetree.arguments import a_model, number, refuse
+from kinetree.arguments import a_model, number
 from kinetree.compiler.calls import public_call
-from kinetree.contact.problem import ContactProblem
-from kinetree.contact.solution import ContactSolution
 from kinetree.errors import ModelError
 
 WHAT = "ContactProblem.of"
 
 
-@dataclass(frozen=True, eq=False)
-class StepProblem(ContactProblem):
-    """The contact problem of a time step of a model, by `ContactProblem.of`.
-
-    Attributes
-    ----------
-    free_joint_velocities : (nv,) array
-        At the end of the step without impulses [rad/s or m/s].
-    responses : (3n + m, nv) array
-        Change of the joint velocities by a unit of each impulse [1/kg, 1/(kg m)].
-    """
-
-    free_joint_velocities: np.ndarray = field(default=None, kw_only=True)
-    responses: np.ndarray = field(default=None, kw_only=True)
-
-    def joint_velocities(self, solution: ContactSolution) -> np.ndarray:
-        """Joint velocities at the end of the step.
-
-        Parameters
-        ----------
-        solution : ContactSolution
-            Of this problem.
-
-        Returns
-        -------
-        (nv,) array
-            Positions follow by ``kt.integrate(model, q, dt * v)`` [rad/s or m/s].
-
-        Raises
-        ------
-        ArgumentError
-        """
-        if not isinstance(solution, ContactSolution):
-            refuse("joint_velocities: solution", solution, "a ContactSolution of this problem")
-        impulses = np.concatenate([solution.impulses.ravel(), solution.row_impulses])
-        if impulses.size != len(self.responses):
-            refuse("joint_velocities: solution", impulses.shape, f"{len(self.responses)} impulses, of this problem")
-        return self.free_joint_velocities + impulses @ self.responses
-
-
-def step_problem(model, q, v, tau, dt, given: dict) -> StepProblem:
-    """See `ContactProblem.of`."""
+def step_arguments(model, q, v, tau, dt, given: dict) -> dict:
+    """The fields of the `StepProblem` of a model, see `ContactProblem.of`."""
     model = _with_contacts(model)
     a_model(f"{WHAT}: model", model)
     dt = number(f"{WHAT}: dt", dt, "a positive time in seconds", above=0.0)
@@ -72,18 +28,17 @@ def step_problem(model, q, v, tau, dt, given: dict) -> StepProblem:
     rates[n:] -= shifts
     labels = (*model.contact_labels, *(f"bounded row {k - n}" for k in chosen))
     friction = [pair.friction for pair in model.contacts for _ in range(pair.count)]
-    return StepProblem(
-        W @ W.T,
-        rates,
-        np.array(friction, float),
-        0.0,
-        terms.compliance,
-        labels,
-        bias=-terms.targets,
-        bounds=bounds,
-        free_joint_velocities=terms.velocities,
-        responses=terms.responses[all_rows],
-    )
+    return {
+        "delassus": W @ W.T,
+        "free_velocity": rates,
+        "friction": np.array(friction, float),
+        "compliance": terms.compliance,
+        "labels": labels,
+        "bias": -terms.targets,
+        "bounds": bounds,
+        "free_joint_velocities": terms.velocities,
+        "responses": terms.responses[all_rows],
+    }
 
 
 def bounded_parts(laws: np.ndarray, first: int) -> tuple[list[int], list[float], np.ndarray]:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.arguments import array, choice, names, number, refuse, whole
+from kinetree.contact.of_model import step_arguments
 from kinetree.contact.residuals import Residuals
 from kinetree.contact.solution import ContactSolution
 from kinetree.contact.solvers import SOLVERS
 from kinetree.contact.terms import Found, Terms
 from kinetree.errors import NonFiniteError, ShapeError
-
-if TYPE_CHECKING:
-    from kinetree.contact.of_model import StepProblem
 
 WHAT = "ContactProblem"
 SKEW = 1e-8  # of a Delassus matrix, relative
@@ -159,10 +156,8 @@ class ContactProblem:
         >>> problem.solve().impulses.round(6)  # the weight for 10 ms
         array([[0.    , 0.    , 0.1962]])
         """
-        from kinetree.contact.of_model import step_problem
-
         given = {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
-        return step_problem(model, q, v, tau, dt, given)
+        return StepProblem(**step_arguments(model, q, v, tau, dt, given))
 
     @property
     def count(self) -> int:
@@ -266,6 +261,46 @@ class ContactProblem:
         if x.size != len(self.matrix) or not np.isfinite(x).all():
             refuse("solve: warm_start", given, f"{len(self.matrix)} finite impulses")
         return x
+
+
+@dataclass(frozen=True, eq=False)
+class StepProblem(ContactProblem):
+    """The contact problem of a time step of a model, by `ContactProblem.of`.
+
+    Attributes
+    ----------
+    free_joint_velocities : (nv,) array
+        At the end of the step without impulses [rad/s or m/s].
+    responses : (3n + m, nv) array
+        Change of the joint velocities by a unit of each impulse [1/kg, 1/(kg m)].
+    """
+
+    free_joint_velocities: np.ndarray = field(default=None, kw_only=True)
+    responses: np.ndarray = field(default=None, kw_only=True)
+
+    def joint_velocities(self, solution: ContactSolution) -> np.ndarray:
+        """Joint velocities at the end of the step.
+
+        Parameters
+        ----------
+        solution : ContactSolution
+            Of this problem.
+
+        Returns
+        -------
+        (nv,) array
+            Positions follow by ``kt.integrate(model, q, dt * v)`` [rad/s or m/s].
+
+        Raises
+        ------
+        ArgumentError
+        """
+        if not isinstance(solution, ContactSolution):
+            refuse("joint_velocities: solution", solution, "a ContactSolution of this problem")
+        impulses = np.concatenate([solution.impulses.ravel(), solution.row_impulses])
+        if impulses.size != len(self.responses):
+            refuse("joint_velocities: solution", impulses.shape, f"{len(self.responses)} impulses, of this problem")
+        return self.free_joint_velocities + impulses @ self.responses
 
 
 def _matrix(delassus) -> np.ndarray:
