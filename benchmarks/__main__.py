@@ -25,6 +25,7 @@ SUITE = {
     "bounded_rollout": "friction that sticks and hard limits, against exact steps and MuJoCo",
     "contact": "robots on the ground against MuJoCo's rollouts",
     "contact_solvers": "residual, time and failures of the solvers of contact problems",
+    "contact_simulation": "single steps with contact from Python against MuJoCo's",
     "loops": "mechanisms with loops against Pinocchio and MuJoCo, and up to 128 loops in a row",
     "loop_steps": "steps of mechanisms with loops against MuJoCo's and Exudyn's",
     "implicit_steps": "implicit steps with springs and muscles, conjugate gradients on stiff chains",

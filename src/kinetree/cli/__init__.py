@@ -219,6 +219,7 @@ def simulate(
     dt: Annotated[float, _option("Step, or distance of the samples of adaptive [s].", default=True)] = 1e-3,
     ground: Annotated[bool, _option("Stand on the ground z = 0; the root of a URDF moves freely.", "--ground")] = False,
     friction: Annotated[float | None, _option("Coefficient of friction of --ground.", default="0.8")] = None,
+    self_collision: Annotated[bool, _option("Contact between bodies of the robot.", "--self-collision")] = False,
     integrator: Annotated[str, _option("auto, semi_implicit, rk4, dp54, ... or adaptive.", default=True)] = "auto",
     method: Annotated[str | None, _option("Method of adaptive: dop853, dp54, Radau, ...", default="dop853")] = None,
     rtol: Annotated[float | None, _option("Relative tolerance of adaptive.", default="1e-10")] = None,
@@ -252,7 +253,7 @@ def simulate(
         run = run_simulation(
             model,
             q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes), _numbers(v0, "--v0"),
-            duration=duration, dt=dt, ground=plane,
+            duration=duration, dt=dt, ground=plane, self_collision=self_collision,
             integrator=_integrator(integrator, method=method, rtol=rtol, atol=atol),
             inputs=Inputs(tau=_numbers(tau, "--tau")), record=Record(period=sample_period), seed=seed,
             components=components, progress=False if quiet else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.contacts import BodyPlaces
+from kinetree.collision.material import Ground
 from kinetree.errors import SimulationError
 from kinetree.integrators.methods import refuse_contacts
 from kinetree.integrators.system import System
@@ -16,13 +17,19 @@ UPWARD = 0.1  # cosine between up and the normal of a contact that carries weigh
 ITERATIONS = 30  # of the height: one on a plane, more on curved or finite shapes
 
 
-def touching_model(model, ground, integrator):
-    """The model of a run, with the candidate pairs that its argument ``ground`` adds or leaves out.
+def as_ground(ground):
+    """An argument ``ground=``: None, True, False or a Ground; raises ArgumentError for others."""
+    return ground if ground is None or ground is True or ground is False else Ground.of(ground)
+
+
+def touching_model(model, ground, self_collision: bool, integrator):
+    """The model of a run, with the candidate pairs that its arguments add or leave out.
 
     Parameters
     ----------
     model : Model
-    ground : None, False or Ground
+    ground : None, bool or Ground
+    self_collision : bool
     integrator : str or object
         "auto", or a method.
 
@@ -36,20 +43,20 @@ def touching_model(model, ground, integrator):
     UnsupportedError
         The method computes no contact.
     """
-    if ground is not None:
-        key = ("touching", ground)
+    if ground is not None or self_collision:
+        key = ("touching", type(ground), ground, self_collision)
         made = model.functions.get(key)
-        model = made or model.functions.setdefault(key, _grounded(model, ground))
+        model = made or model.functions.setdefault(key, _with_pairs(model, ground, self_collision))
     if integrator != "auto":
         refuse_contacts("simulate", model, integrator)
     return model
 
 
-def _grounded(model, ground):
-    if ground is not False:
-        return model.with_contacts(ground)
-    kept = [pair for pair in model.contacts if all(model.frame(frame).body for frame in pair.frames)]
-    return model.replace(contacts=kept) if len(kept) < len(model.contacts) else model
+def _with_pairs(model, ground, self_collision: bool):
+    if ground is False:
+        kept = [pair for pair in model.contacts if all(model.frame(frame).body for frame in pair.frames)]
+        model = model.replace(contacts=kept) if len(kept) < len(model.contacts) else model
+    return model.with_contacts(ground or None, self_collision) if ground or self_collision else model
 
 
 def start_on_ground(model, q, is_given: bool, may_hover: bool = False) -> tuple[np.ndarray, list[str]]:

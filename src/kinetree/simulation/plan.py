@@ -9,7 +9,6 @@ import numpy as np
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
 from kinetree.algorithms.projection import has_loops
-from kinetree.collision.material import Ground
 from kinetree.errors import SimulationError
 from kinetree.forces.motor import driven_model
 from kinetree.integrators.closure import closed_by
@@ -20,7 +19,7 @@ from kinetree.simulation.choice import chosen_method, contact_notes, friction_no
 from kinetree.simulation.closed_starts import closed_start, inexact_rows, require_regular_start
 from kinetree.simulation.components import Components
 from kinetree.simulation.contact_forces import ContactPower
-from kinetree.simulation.contact_starts import start_on_ground, touching_model
+from kinetree.simulation.contact_starts import as_ground, start_on_ground, touching_model
 from kinetree.simulation.events import checked_events
 from kinetree.simulation.initial import INITIAL, initial_state, joined_state
 from kinetree.simulation.joint_constraints import JointConstraints, hard_coordinates, refuse_methods, requested
@@ -68,32 +67,45 @@ class Plan:
 
 
 def plan(
-    model, q0, v0, x0, seed, dt: float, integrator, events=(), components=(), closure="projection", ground=None
+    model,
+    q0,
+    v0,
+    x0,
+    seed,
+    dt: float,
+    integrator,
+    events=(),
+    components=(),
+    closure="projection",
+    touching=(None, False),
 ) -> Plan:
     """The plan of a run; the last one of a model is kept where nothing but the model takes part.
 
     Parameters
     ----------
-    model, q0, v0, x0, seed, dt, integrator, events, components, closure, ground
+    model, q0, v0, x0, seed, dt, integrator, events, components, closure
         As for `simulate`.
+    touching : tuple
+        ``(ground, self_collision)`` of `simulate`.
     """
-    ground = ground if ground is None or ground is False else Ground.of(ground)
+    ground, self_collision = touching
+    touching = as_ground(ground), bool(self_collision)
     key = None
     if not model.motors and closure == "projection" and all(type(x) is tuple and not x for x in (events, components)):
         method = integrator_of("simulate: integrator", integrator)  # another one may have the name by now
-        key = (_bytes(q0), _bytes(v0), _bytes(x0), seed, dt, method, ground)
+        key = (_bytes(q0), _bytes(v0), _bytes(x0), seed, dt, method, touching)
         kept = model.functions.get(_KEPT)
         if kept is not None and kept[0] == key:
             return kept[1]
-    found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure, ground)
+    found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure, touching)
     if key is not None and not found.components.having("get_state"):
         model.functions[_KEPT] = key, found
     return found
 
 
-def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure, ground) -> Plan:
+def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure, touching) -> Plan:
     integrator = integrator_of("simulate: integrator", integrator)
-    touched = touching_model(given, ground, integrator)
+    touched = touching_model(given, *touching, integrator)
     constraints = requested(touched, integrator)
     own = () if constraints is None else (constraints,)
     own += (*map(Drivetrain, given.motors), *checked_events(events), *([ContactPower()] if touched.contacts else ()))

@@ -18,6 +18,7 @@ def simulate(
     x0=None,
     dt: float = 1e-3,
     ground=None,
+    self_collision: bool = False,
     integrator="auto",
     controller=None,
     inputs: Inputs | None = None,
@@ -51,10 +52,12 @@ def simulate(
         Step of the fixed-step methods, distance of the samples of "adaptive" [s]. The last step is shortened so that
         the run ends at ``duration``.
     ground : None, bool, float or Ground
-        Contact with the ground: True for the plane z = 0, a number for one at this height [m], a
-        `kinetree.collision.Ground` with friction, slope and stiffness; besides the contacts of the model. None: these
-        alone. False: those with the world are left out. Without q0, a mechanism that floats is placed with its lowest
-        point on the ground. `Model.with_contacts` has more choices.
+        Contact with the ground: True for the planes of the world of the model's file, or z = 0 if it has none, a number
+        for a plane at this height [m], a `kinetree.collision.Ground` with friction, slope and stiffness; besides the
+        contacts of the model. None: these alone. False: those with the world are left out. Without q0, a mechanism that
+        floats is placed with its lowest point on the ground. `Model.with_contacts` has more choices.
+    self_collision : bool
+        Contact between bodies of the model, too, but for neighbors and those that `Model.with_contacts` leaves out.
     integrator : str or object
         A method with fixed steps, or "adaptive" for steps that keep tolerances; a name, or a method of
         `kinetree.integrators` with its options: ``Adaptive("Radau", rtol=1e-8)``, ``GeneralizedAlpha(rho=0.6)``.
@@ -152,7 +155,7 @@ def simulate(
     """
     duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
-        model, q0, v0, x0=x0, dt=dt, ground=ground, integrator=integrator,
+        model, q0, v0, x0=x0, dt=dt, ground=ground, self_collision=self_collision, integrator=integrator,
         controller=controller, inputs=inputs, record=record, checkpoint=checkpoint, events=events,
         components=components, closure=closure, seed=seed,
     )  # fmt: skip

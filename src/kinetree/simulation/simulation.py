@@ -47,7 +47,7 @@ class Simulation:
     Parameters
     ----------
     model : Model
-    q0, v0, x0, dt, ground, integrator, controller, inputs, record, events, components, closure, seed
+    q0, v0, x0, dt, ground, self_collision, integrator, controller, inputs, record, events, components, closure, seed
         As for `simulate`.
     checkpoint : Checkpoint, optional
         A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
@@ -83,7 +83,7 @@ class Simulation:
     @checked(
         MOVED,
         model=a_model, integrator=a_method, inputs=an_option(Inputs), record=an_option(Record),
-        checkpoint=an_option(Checkpoint), closure=a_closure, seed=a_seed,
+        checkpoint=an_option(Checkpoint), closure=a_closure, seed=a_seed, self_collision=a_truth_value,
     )  # fmt: skip
     def __init__(
         self,
@@ -94,6 +94,7 @@ class Simulation:
         x0=None,
         dt: float = 1e-3,
         ground=None,
+        self_collision: bool = False,
         integrator="auto",
         controller=None,
         inputs: Inputs | None = None,
@@ -106,7 +107,9 @@ class Simulation:
     ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        self._plan = made = plan(model, q0, v0, x0, seed, dt, integrator, events, components, closure, ground)
+        self._plan = made = plan(
+            model, q0, v0, x0, seed, dt, integrator, events, components, closure, (ground, self_collision)
+        )
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
         self._is_adaptive = isinstance(made.method, Adaptive)
