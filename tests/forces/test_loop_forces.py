@@ -32,7 +32,8 @@ from kinetree.spatial import Transform, Vector3
 FORCES = {"stiffness": 2.0, "spring_reference": 0.4, "damping": 0.3, "dry_friction": 0.05,
           "lower": -0.3, "upper": 0.1, "limit_stiffness": 7.0, "limit_damping": 0.2}  # fmt: skip
 KINDS = [Revolute((0, 1, 1)), Prismatic((1, 0, 0)), Helical((0, 0, 1), 0.1), RackAndPinion(0.2), Cylindrical((0, 1, 0)),
-         Universal(), SphericalEuler("zyx"), PlanarSplit(), Composite((Revolute(), Prismatic((1, 0, 0))))]  # fmt: skip
+         Universal(), SphericalEuler("zyx"), SphericalEuler("zyz"), PlanarSplit(),
+         Composite((Revolute(), Prismatic((1, 0, 0))))]  # fmt: skip
 BALLS = [Spherical(), SphereInCylinder()]  # whose positions are no coordinates, so that they have no limits
 
 

@@ -51,8 +51,9 @@ class Law:
     follows, pulls : list of int
         Where there is one length that some rates depend on, their derivatives by it, and those of the tension by each
         state.
-    gain : scalar
-        How the tension of that length follows it through the states, in the state's scalars: `laws_ahead`.
+    gain, shift : scalar
+        How the tension of that length follows it through the states, and its change by them at constant positions, in
+        the state's scalars: `laws_ahead`.
     """
 
     leaves: Leaves
@@ -68,6 +69,7 @@ class Law:
     follows: list = field(default_factory=list)
     pulls: list = field(default_factory=list)
     gain: object = 0.0
+    shift: object = 0.0
 
 
 def differentiated(element, x, u) -> Law:
@@ -424,9 +426,14 @@ def along_free(J, free) -> list[dict]:
 
 
 def slopes_of(law: Law, kin: Kinematics):
-    """The rows J in the velocity coordinates, as mappings, the values of K and D over them, and the tensions along."""
+    """The rows J in the velocity coordinates, as mappings, the values of K and D over them, and the tensions along,
+    with the law's shift.
+    """
     for rows, *values, tensions in hessians_of(law, kin):
-        yield [in_coordinates(law.leaves, kin, row) for row in rows], *values, law.leaves.outer(tensions, kin)
+        pulls = law.leaves.outer(tensions, kin)
+        if not is_zero(law.shift) and tensions == [pull for _, _, pull in law.lengths]:
+            pulls = [pulls[0] + law.shift]
+        yield [in_coordinates(law.leaves, kin, row) for row in rows], *values, pulls
 
 
 def hessians_of(law: Law, kin: Kinematics):

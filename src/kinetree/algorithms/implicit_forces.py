@@ -24,7 +24,7 @@ from kinetree.algorithms.force_elements import (
     unbounded,
 )
 from kinetree.algorithms.force_ranges import within_ranges
-from kinetree.algorithms.matrices import apply, minus, plus
+from kinetree.algorithms.matrices import apply, dot, minus, plus
 from kinetree.algorithms.state_slopes import state_slopes
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
@@ -80,9 +80,9 @@ def _solved(law: Law, kin: Kinematics, dt, columns) -> list[list]:
 
 
 def laws_ahead(model, kin: Kinematics, dt, x=None, u=None) -> list[Law]:
-    """The laws of the elements; of those whose states follow a length with the states at the end of a step at q.
+    """The laws of the elements; the tensions of those whose states follow a length change with them in a step.
 
-    Their tensions then have a gain, by which they follow the length through the states.
+    They have a shift, by the states' change at constant positions, and a gain, by which they follow the length.
     """
     found = []
     for element, x_e, u_e in model.with_internal(x, u):
@@ -92,9 +92,8 @@ def laws_ahead(model, kin: Kinematics, dt, x=None, u=None) -> list[Law]:
         if law.follows:
             rates, along = law.leaves.outer(law.rates, kin), law.leaves.outer(law.follows, kin)
             changes, moved = _solved(law, kin, dt, [rates, along])
-            law = differentiated(element, [x_k + dx for x_k, dx in zip(x_e, changes, strict=True)], u_e)
             by_state = law.leaves.outer(law.pulls, kin)
-            law = replace(law, gain=sum((p * m for p, m in zip(by_state, moved, strict=True)), start=0.0))
+            law = replace(law, gain=dot(by_state, moved), shift=dot(by_state, changes))
         found.append(law)
     return found
 
@@ -102,7 +101,7 @@ def laws_ahead(model, kin: Kinematics, dt, x=None, u=None) -> list[Law]:
 def implicit_terms(model, q, v, dt, x=None, u=None):
     """``dt D + dt^2 K`` with the slopes of `gauss_newton_slopes`, and the forces of all elements less ``dt K v``.
 
-    Both with the internal states that `laws_ahead` has.
+    Both with internal states that follow lengths: `laws_ahead`.
     """
     added, kin = [[0.0] * model.nv for _ in range(model.nv)], Kinematics(model, q, v)
     found = laws_ahead(model, kin, dt, x, u)

@@ -27,7 +27,12 @@ def implicit_product(model, q, v, y, dt, x=None, u=None):
 def implicit_right_side(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     """``tau - c + f - dt K v``: all forces, those of springs after a step at constant velocities."""
     kin = Kinematics(model, q, v)
-    forces = plus(forces_of_joints(model, q, v), law_joint_forces(model, kin, laws_ahead(model, kin, dt, x, u)))
+    found = laws_ahead(model, kin, dt, x, u)
+    forces = plus(forces_of_joints(model, q, v), law_joint_forces(model, kin, found))
+    for law in found:
+        if not is_zero(law.shift):
+            for k, y in in_coordinates(law.leaves, kin, law.lengths[0][1]).items():
+                forces[k] = forces[k] - y * law.shift
     terms = zip(tau, forces, bias_forces(model, q, v, f_ext), strict=True)
     ahead = _slope_product(model, q, v, v, lambda k, d: dt * k, dt, x, u)
     return [t + f - c - y for (t, f, c), y in zip(terms, ahead, strict=True)]

@@ -7,6 +7,7 @@ derivative of a traced subspace is traced, too.
 
 from __future__ import annotations
 
+import math
 import operator
 
 from kinetree.spatial import scalar
@@ -105,7 +106,7 @@ class Dual:
 
     def sqrt(self):
         root = scalar.sqrt(self.value)
-        return Dual(root, self.rate / (2.0 * root))
+        return Dual(root, _slope(self.rate, 2.0 * root))
 
     def exp(self):
         power = scalar.exp(self.value)
@@ -124,7 +125,7 @@ class Dual:
     def arctan2(self, other):
         x, x_rate = _parts(other)
         y, y_rate = self.value, self.rate
-        return Dual(scalar.arctan2(y, x), (x * y_rate - y * x_rate) / (x * x + y * y))
+        return Dual(scalar.arctan2(y, x), _slope(x * y_rate - y * x_rate, x * x + y * y))
 
     def absolute(self):
         return Dual(scalar.absolute(self.value), scalar.sign(self.value) * self.rate)
@@ -221,6 +222,13 @@ class Partials:
 def vanishes(x) -> bool:
     """Whether a scalar is zero by structure: a zero, or an expression that was folded to one."""
     return is_zero(x) or is_zero(getattr(x, "constant", None))
+
+
+def _slope(rate, by):
+    """A quotient; of floats at a point without a slope NaN, as of arrays, or zero for a rate of zero."""
+    if type(by) is float and by == 0.0:
+        return 0.0 if is_zero(rate) else math.nan
+    return rate / by
 
 
 def _parts(x):
