@@ -314,3 +314,36 @@ def test_boxes_and_balls_come_to_rest_on_each_other():
     assert pile.contacts.gaps.min() > -1e-4
     boxes = [k % 2 == 1 for k in range(12)]
     assert np.abs(run.velocities[-1][boxes]).max() < 1e-2 or run.kinetic_energy[-1] < 0.1 * run.kinetic_energy.max()
+
+
+@pytest.mark.seeds(5)
+def test_a_step_is_that_of_the_exact_solver(seed):
+    """Velocities after a step of sliding and spinning balls, by a dense Delassus matrix made here from the contacts."""
+    rng = np.random.default_rng(seed)
+    dt, mass = 1e-3, rng.uniform(1.0, 3.0, 4)
+    positions = np.array([[0.0, 0.0, 0.1], [0.2, 0.0, 0.1], [0.1, 0.1732, 0.1], [0.1, 0.0577, 0.2633]])
+    v, w = rng.normal(size=(2, 4, 3)) * [[[0.3]], [[3.0]]]
+    pile = Pile(BALL, positions, velocities=v, angular_velocities=w, mass=mass, friction=0.4,
+                ground=Ground(friction=0.4), softness=0.0, tolerance=1e-13, sweeps=20_000)  # fmt: skip
+    pile.step(dt)
+    c = pile.contacts
+    assert len(c.gaps) >= 5
+    J = np.zeros((len(c.gaps), 3, 4, 6))
+    for row, bodies, point, normal in zip(J, c.bodies.tolist(), c.positions, c.normals, strict=True):
+        first = np.cross(normal, [1.0, 0.0, 0.0] if abs(normal[0]) < 0.5 else [0.0, 1.0, 0.0])
+        axes = np.array([first, np.cross(normal, first), normal])
+        axes /= np.linalg.norm(axes, axis=1)[:, None]
+        for body, sign in zip(bodies, (-1.0, 1.0), strict=True):
+            if body >= 0:
+                row[:, body, :3] = sign * axes
+                row[:, body, 3:] = sign * np.cross(point - positions[body], axes)
+    J = J.reshape(-1, 24)
+    inverse = np.column_stack([1.0 / mass] * 3 + [1.0 / (0.4 * 0.01 * mass)] * 3).ravel()
+    free = np.concatenate([v + [0.0, 0.0, -G * dt], w], axis=1).ravel()
+    rates = (J @ free).reshape(-1, 3)
+    rates[:, 2] += np.where(c.gaps > 0.0, c.gaps, 0.2 * c.gaps) / dt
+    solution = kt.contact.ContactProblem((J * inverse) @ J.T, rates.ravel(), 0.4).solve("exact")
+    assert solution.status == "solved"
+    after = (free + inverse * (J.T @ np.ravel(solution.impulses))).reshape(4, 6)
+    assert pile.velocities == pytest.approx(after[:, :3], abs=1e-7)
+    assert pile.angular_velocities == pytest.approx(after[:, 3:], abs=1e-6)

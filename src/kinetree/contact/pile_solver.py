@@ -152,9 +152,9 @@ class Contacts:
         before = 0.0
         for k in range(most if self.n else 0):
             self._visit()
-            if self.change.max() <= tolerance or k == most - 1:
+            if np.maximum.reduce(self.change) <= tolerance or k == most - 1:
                 return k + 1
-            energy = self._energy.sum()
+            energy = np.add.reduce(self._energy)
             if energy < before:
                 self._factor[()] = energy / before
                 self._extrapolate()
