@@ -331,7 +331,7 @@ class Geometry:
         if (self.kind == "heightfield") != (self.heights is not None):
             raise ModelError(f"{what}: heights= belongs to heightfields, which need it: a (rows, columns) array [m]")
         if self.heights is not None:
-            object.__setattr__(self, "heights", read_only(_heights(what, self.heights)))
+            object.__setattr__(self, "heights", read_only(_heights(what, self.heights, size[2])))
         check_contact_data(what, self)
         for name in ("contype", "conaffinity"):
             object.__setattr__(self, name, check_bits(what, name, getattr(self, name)))
@@ -351,11 +351,14 @@ class Geometry:
         return Geometry(**values)
 
 
-def _heights(what: str, values) -> np.ndarray:
+def _heights(what: str, values, depth: float) -> np.ndarray:
     heights = numeric(f"{what}: heights", values)
     if heights.ndim != 2 or min(heights.shape) < 2:
         raise ModelError(f"{what}: heights have shape {heights.shape}, expected (rows, columns), 2 or more of both")
     check_finite(f"{what}: heights: one", heights[~np.isfinite(heights)][:1], "m")
+    if heights.min() <= -depth:
+        fault = f"the lowest height is {heights.min():g} m, and the ground ends {depth:g} m below z = 0"
+        raise ModelError(f"{what}: {fault}; give a greater depth", heights=heights)
     return heights
 
 
