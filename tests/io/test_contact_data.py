@@ -175,7 +175,7 @@ def test_impossible_contact_data_are_refused(data, message):
     (None, "heights= belongs to heightfields"),
     (np.zeros(4), r"heights have shape \(4,\), expected \(rows, columns\)"),
     ([[0.0, math.inf], [0.0, 0.0]], "heights: one is .inf. m, expected finite"),
-    ([[0.0, -1.5], [0.0, 0.0]], "the lowest height is -1.5 m, and the ground ends 1 m below z = 0; give a greater depth"),
+    ([[0.0, -1.5], [0.0, 0.0]], "lowest height is -1.5 m, and the ground ends 1 m below z = 0; give a greater depth"),
 ])  # fmt: skip
 def test_bad_heights(heights, message):
     with pytest.raises(KinetreeError, match=message):
