@@ -156,10 +156,6 @@ class SoftContact(ForceElement):
                 rates.append(-(self.tangential_stiffness * deflection + f) / self.tangential_damping)
         return rates
 
-    def normal_forces(self, kin, x=()) -> list:
-        """The normal force at each candidate point [N]."""
-        return [normal for _, _, normal, *_ in self._forces(kin, x)]
-
     def _forces(self, kin, x) -> Iterator[tuple[ContactPoint, Vector3, object, list, list]]:
         """Of each point the contact, the force on the second body, its normal and tangential parts, and the states."""
         values = iter(x)
