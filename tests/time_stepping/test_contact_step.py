@@ -61,7 +61,7 @@ def test_a_box_on_a_slope_sticks_below_the_friction_angle_and_slides_above(box, 
     if part < 1.0:
         assert np.abs(slid).max() < 1e-5
     else:
-        assert slid == pytest.approx(np.full(16, expected), rel=0.01)
+        assert slid == pytest.approx(np.full(16, expected), rel=0.02)  # of 1 % of the friction: 2e-4
 
 
 @pytest.mark.parametrize("e", [0.3, 0.8])

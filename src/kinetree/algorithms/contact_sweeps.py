@@ -192,7 +192,7 @@ class Cone:
 
     def __init__(self, w, offset, friction, impulses, compliance=0.0) -> None:
         self.w, self.offset, self.mu, self.impulses = tuple(w), offset, friction, list(impulses)
-        self.compliance = compliance
+        self.compliance, self._visited = compliance, False
         B = [[product(a, b) for b in self.w[: n + 1]] for n, a in enumerate(self.w)]
         B[2][2] = B[2][2] + compliance
         (a,), (b, c), (d, e, f) = B
@@ -231,6 +231,7 @@ class Cone:
         a, b, c, d, e, f, *LD, cone.normal, cone.tangent = values
         cone.B, cone.LD = [[a, b, d], [b, c, e], [d, e, f]], LD
         cone.offset, cone.mu, cone.impulses, cone.compliance = offset, friction, list(impulses), compliance
+        cone._visited = False
         return cone
 
     def _stick(self, x, y, n) -> tuple:
@@ -268,13 +269,31 @@ class Cone:
         stick = [x - dx for x, dx in zip(old, self._stick(*rates), strict=True)]
         limit = self.mu * stick[2]
         sticks = (stick[2] > 0.0) & (stick[0] * stick[0] + stick[1] * stick[1] <= limit * limit)
-        slip = self._slip(rates, old)
+        slip = self._slip(rates, old, old if self._visited else self._start(rates, old, stick))
+        self._visited = True
         return [where(sticks, x, y) for x, y in zip(stick, slip, strict=True)]
 
-    def _slip(self, rates, old) -> list:
-        """Relaxed steps of the normal impulse and of the tangential ones, each projected."""
+    def _start(self, rates, old, stick) -> list:
+        """Where slipping begins in the first visit: at the old impulses on the cone's edge, else there as if to stick.
+
+        Guesses inside of the cone, or on its other side, take many steps where friction and normal are coupled.
+        """
+        (_, _, d), (_, _, e), (_, _, f) = self.B
+        (x, y, n), (sx, sy, sn) = old, stick
+        size, limit = sx * sx + sy * sy, self.mu * n
+        part = self.mu / sqrt(size + TINY)
+        slope = f + part * (d * sx + e * sy)
+        pushed = (d * x + e * y + f * n - rates[2]) / where(slope > 0.1 * f, slope, 1.0)
+        turned = (x * x + y * y < 0.99 * limit * limit) | (n <= 0.0) | (x * sx + y * sy < 0.0)
+        turned = turned & (sn > 0.0) & (slope > 0.1 * f) & (pushed > 0.0)
+        part = part * pushed
+        return [where(turned, a, b) for a, b in zip((sx * part, sy * part, pushed), old, strict=True)]
+
+    def _slip(self, rates, old, start) -> list:
+        """Relaxed steps of the normal impulse and of the tangential ones, each projected; then along the cone."""
         (a, b, d), (_, c, e), (_, _, f) = self.B
-        (x, y, n), (dx, dy, dn) = old, (0.0, 0.0, 0.0)
+        x, y, n = start
+        dx, dy, dn = (a - b for a, b in zip(start, old, strict=True))
         for _ in range(INNER):
             n = n - self.normal * (rates[2] + d * dx + e * dy + f * dn)
             n = where(n > 0.0, n, 0.0)
@@ -288,7 +307,11 @@ class Cone:
             cut = where(beyond, radius / sqrt(where(beyond, size, 1.0) + TINY), 1.0)
             x, y = x * cut, y * cut
             dx, dy = x - old[0], y - old[1]
-        return [x, y, n]
+        # On the cone's edge, the normal impulse that ends the approach if the friction keeps its direction.
+        rate, slope = rates[2] + d * dx + e * dy + f * dn, d * x + e * y + f * n
+        part = where(beyond & (slope > 0.1 * f * n), 1.0 - rate / where(slope > 0.0, slope, 1.0), 1.0)
+        part = where(part > 0.0, part, 0.0)
+        return [x * part, y * part, n * part]
 
 
 class Cones:

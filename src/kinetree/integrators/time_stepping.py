@@ -184,7 +184,7 @@ def _no_impulses(model, q, v, tau, dt, f_ext=None, u=None):
     return [0.0] * model.n_impulses
 
 
-START = part("contact_start", _no_impulses, "q[nq] v[nw] tau[nv] dt", "impulses[n_impulses]", FORCES, domains=())
+START = part("contact_start", _no_impulses, "q[nq] v[nw] tau[nv] dt", "impulses[n_impulses]", FORCES, domains=COMPLETE)
 STEP = part("time_stepping_step", _time_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
             f"{END} impulses_next[n_impulses]", FORCES, domains=COMPLETE)  # fmt: skip
 SOLVED = part("time_stepping_solved", _solved_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
