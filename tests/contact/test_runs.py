@@ -232,3 +232,26 @@ def test_event_driven_runs_have_contacts_and_agree(box, fall):
     assert run.contacts.touches[0].label == first.label and abs(run.contacts.touches[0].begin - first.begin) < 3e-3
     assert np.abs(run.q[230] - fall.q[230]).max() < 2e-3
     assert "residual" not in str(run.report())
+
+
+def test_the_command_line_puts_a_robot_on_the_ground(capsys, tmp_path):
+    """The root of a URDF moves freely then; the summary has the contacts."""
+    from kinetree.cli import main
+
+    with pytest.raises(SystemExit) as end:
+        main(
+            [
+                "simulate",
+                "quadruped",
+                "--ground",
+                "--friction",
+                "0.5",
+                "--duration",
+                "0.02",
+                "--save",
+                str(tmp_path / "x"),
+            ]
+        )
+    assert end.value.code == 0
+    assert "candidate points touch at the end, 127.7 N in all" in capsys.readouterr().out
+    assert kt.Trajectory.load(tmp_path / "x.npz").contacts.candidates[0].friction == 0.5
