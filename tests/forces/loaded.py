@@ -10,7 +10,8 @@ from kinetree.forces.registry import FORCES
 from tests.forces.user_elements import ActivatedMuscle, Servo, Thruster
 
 AT_FRAMES = (kt.forces.Bushing, kt.forces.PointSpring, kt.forces.PointForce, kt.forces.BodyDamping, kt.forces.Drag,
-             kt.forces.BoxDrag, kt.forces.InverseSquareForce, Thruster)  # need no joint of one coordinate
+             kt.forces.BoxDrag, kt.forces.EllipsoidDrag, kt.forces.InverseSquareForce, Thruster)
+"""Kinds that need no joint of one coordinate."""
 KINDS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
 
 
