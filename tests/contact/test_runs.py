@@ -46,7 +46,7 @@ def test_a_start_inside_the_ground_is_refused_by_name(box):
     assert found.value.depth == pytest.approx(0.05) and found.value.contact == "ground/box.0"
     run = kt.simulate(box, [0, 0, 0.095, 1, 0, 0, 0], duration=0.2, ground=True)
     assert any("0.005 m inside of each other: contact pushes them apart" in note for note in run.notes)
-    assert run.contacts.gaps[-1].min() > -1e-6 and np.abs(run.v).max() <= 1.0 + 1e-9  # not faster than 1 m/s
+    assert run.contacts.gaps[-1].min() > -1e-6 and np.abs(run.v).max() <= 1.0 + 1e-7  # 1 m/s and the residual of a step
 
 
 def test_methods_without_contact_are_refused(box):
