@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.arguments import a_count, a_number_not_negative, a_positive_number, checked, number
+from kinetree.arguments import a_count, a_number_not_negative, a_positive_number, checked, number, refuse
 from kinetree.compiler.row_function import RowFunction
 from kinetree.contact.pile_bodies import bodies_of, finite, poses_of
 from kinetree.contact.pile_pairs import Neighbors
@@ -22,6 +22,9 @@ DEEPEST = 0.1
 
 ROUNDS = 10
 """Impacts that follow from each other in one step."""
+
+MOST_STEPS = 10**9
+"""Steps of one call: a year of small piles."""
 
 POINTS = 64
 """More than the candidate points of any pair."""
@@ -231,8 +234,11 @@ class Pile:
         number("Pile.advance: duration", duration, "a time in seconds, not negative", least=0.0)
         a_positive_number("Pile.advance: dt", dt)
         a_count("Pile.advance: every", every)
+        steps = round(min(duration / dt, 2.0 * MOST_STEPS))
+        if steps > MOST_STEPS:
+            refuse("Pile.advance: duration", duration, f"at most {MOST_STEPS} steps of dt = {dt:g} s in one call")
         rows = [self._record()]
-        for k in range(1, round(duration / dt) + 1):
+        for k in range(1, steps + 1):
             self.step(dt)
             if k % every == 0:
                 rows.append(self._record())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.arguments import checked, some_names
+from kinetree.arguments import checked, refuse, some_names
 from kinetree.errors import KinetreeError
 from kinetree.viz.style import INK, OUTPUT, a_run, at_least, cycle, drawing
 
@@ -49,7 +49,10 @@ def contact_groups(run, what: str, bodies=None) -> dict:
     if contacts is None:
         raise KinetreeError(f"{what}: the run of {run.model_name!r} has no contacts; simulate it with ground=True.")
     if bodies is not None:
-        return {name: contacts[name] for name in ((bodies,) if isinstance(bodies, str) else bodies)}
+        chosen = (bodies,) if isinstance(bodies, str) else tuple(bodies)
+        if not chosen:
+            refuse(f"{what}: bodies", bodies, "at least one name of a body, a pair or a candidate point")
+        return {name: contacts[name] for name in chosen}
     names = dict.fromkeys(x.second for x in contacts.candidates)
     touching = {name: found for name in names if (found := contacts[name]).touching.any()}
     return touching or {name: contacts[name] for name in names}
