@@ -8,6 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.collision import Ground
 from kinetree.errors import KinetreeError, SimulationError, UnknownNameError, UnsupportedError
+from tests.geometry import solids
 
 TUMBLING = [0.0, 0.0, 0.5, np.cos(0.3), np.sin(0.3) * 0.6, np.sin(0.3) * 0.8, 0.0]
 SPEED = [1.0, 2.0, 3.0, 1.0, 0.5, 0.0]
@@ -255,3 +256,15 @@ def test_the_command_line_puts_a_robot_on_the_ground(capsys, tmp_path):
     assert end.value.code == 0
     assert "candidate points touch at the end, 127.7 N in all" in capsys.readouterr().out
     assert kt.Trajectory.load(tmp_path / "x.npz").contacts.candidates[0].friction == 0.5
+
+
+def test_meshes_on_the_ground_are_their_convex_hulls(tmp_path):
+    """``ground=True`` takes a robot whose shapes are meshes; a note states how they touch."""
+    file = tmp_path / "die.stl"
+    solids.write_stl(file, *solids.box((0.2, 0.2, 0.2)))
+    builder = kt.ModelBuilder("die")
+    builder.add_body("die", joint=kt.joints.Free(), mass=1.0, inertia=0.01 * np.eye(3))
+    builder.add_geometry("die", kt.model.Geometry("mesh", mesh=str(file), name="die"))
+    run = kt.simulate(builder.build(), duration=0.05, dt=5e-3, ground=True)
+    assert any("convex hulls" in note and note.endswith(": 1") for note in run.notes)
+    assert run.contacts["die"].normal_forces[-1].sum() == pytest.approx(9.81, rel=1e-6)

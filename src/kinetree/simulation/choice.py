@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.algorithms.couplings import coupling_columns
 from kinetree.algorithms.force_elements import gauss_newton_slopes, laws
 from kinetree.algorithms.passive import joint_forces
+from kinetree.collision.pair import shapes_of
 from kinetree.constraints.redundancy import kept_equalities
 from kinetree.errors import SimulationError
 from kinetree.forces import DryFriction
@@ -17,6 +18,7 @@ from kinetree.integrators.methods import FIXED_STEP, Adaptive, is_built_in
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.trials import STIFF
 from kinetree.model.closing import inside_limits
+from kinetree.model.contact_shapes import MOST_VERTICES
 
 RESOLVED = 1.0  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary
 STABLE = 1.5  # the same with all stops in contact, which are seldom all, and which no method resolves as they are hit
@@ -176,7 +178,7 @@ def chosen_method(model, integrator, dt: float, has_constraints: bool):
 
 
 def contact_notes(model) -> list[str]:
-    """Note that free bodies pass through the floor of their file, and bodies through each other.
+    """Note that free bodies pass through the floor of their file, and bodies through each other; and which are hulls.
 
     Neighbors in the tree, which the joint between them lets overlap, are no reason for a note, nor are bodies whose
     contacts the model has.
@@ -191,7 +193,10 @@ def contact_notes(model) -> list[str]:
     neighbors = sum(any(solid[p] for p in model.support(i)[:-1]) for i in moving)
     if len(moving) * (len(moving) - 1) // 2 > neighbors and all(map(any, touching)):
         passed.append("each other")
-    return [f"bodies pass through {' and '.join(passed)}: contacts are not simulated"] if passed else []
+    notes = [f"bodies pass through {' and '.join(passed)}: contacts are not simulated"] if passed else []
+    if hulls := sum(shape.kind == "hull" for shape in shapes_of(model.contacts).values()):
+        notes.append(f"meshes touch by their convex hulls, of at most {MOST_VERTICES} vertices: {hulls}")
+    return notes
 
 
 def friction_notes(model, method, dt: float) -> list[str]:

@@ -56,7 +56,9 @@ def _with_pairs(model, ground, self_collision: bool):
     if ground is False:
         kept = [pair for pair in model.contacts if all(model.frame(frame).body for frame in pair.frames)]
         model = model.replace(contacts=kept) if len(kept) < len(model.contacts) else model
-    return model.with_contacts(ground or None, self_collision) if ground or self_collision else model
+    if not (ground or self_collision):
+        return model
+    return model.with_contacts(ground or None, self_collision, meshes="hull")
 
 
 def start_on_ground(model, q, is_given: bool, may_hover: bool = False) -> tuple[np.ndarray, list[str]]:

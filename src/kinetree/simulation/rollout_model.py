@@ -17,7 +17,7 @@ def a_ground(ground) -> Ground | None:
 
 def on_ground(model, ground):
     """The model with contacts of its collision shapes with the ground that an argument gives."""
-    return model if a_ground(ground) is None else model.with_contacts(ground=ground)
+    return model if a_ground(ground) is None else model.with_contacts(ground=ground, meshes="hull")
 
 
 def with_stops(model):

@@ -55,7 +55,8 @@ def simulate(
         Contact with the ground: True for the planes of the world of the model's file, or z = 0 if it has none, a number
         for a plane at this height [m], a `kinetree.collision.Ground` with friction, slope and stiffness; besides the
         contacts of the model. None: these alone. False: those with the world are left out. Without q0, a mechanism that
-        floats is placed with its lowest point on the ground. `Model.with_contacts` has more choices.
+        floats is placed with its lowest point on the ground. Meshes touch by their convex hulls. `Model.with_contacts`
+        has more choices.
     self_collision : bool
         Contact between bodies of the model, too, but for neighbors and those that `Model.with_contacts` leaves out.
     integrator : str or object
