@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kinetree.arguments import number, refuse
 from kinetree.errors import ShapeError
-from kinetree.spatial import Columns, FactoredTransform, Matrix3, Motion, Transform, Vector2, Vector3
+from kinetree.spatial import Columns, FactoredTransform, Force, Matrix3, Motion, Transform, Vector2, Vector3
 from kinetree.spatial.scalar import is_zero
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -218,7 +218,29 @@ class Kinematics:
     def _pose(self, frame: str):
         place = self.model.frame(frame)
         X = place.X_FB @ self.X_0[place.body]
-        return X.E.T.matrix, X.r
+        if self._plane is None:
+            return X.E.T.matrix, X.r
+        R = self._plane.T @ X.spatial().E.T @ place.axes
+        return R.matrix, self._plane.inverse_apply(Vector3(X.r.x, X.r.y, place.height))
+
+    @functools.cached_property
+    def _plane(self):
+        """Of a planar model the rotation from the axes of the world to those of the plane, else None."""
+        return None if self.model.algebra.dimension == 6 else self.model.frames[0].axes
+
+    def in_space(self, motion) -> Motion:
+        """A motion of the model's algebra about the world's origin, as a spatial one in the axes of the world."""
+        if self._plane is None:
+            return motion
+        raised = motion.spatial()
+        return Motion(self._plane.inverse_apply(raised.angular), self._plane.inverse_apply(raised.linear))
+
+    def wrench(self, moment: Vector3, force: Vector3):
+        """A wrench about the world's origin, given in the axes of the world, in the model's algebra."""
+        if self._plane is None:
+            return Force(moment, force)
+        n, f = self._plane @ moment, self._plane @ force
+        return self.model.algebra.Force(n.z, Vector2(f.x, f.y))
 
     def seen_from(self, frame: str) -> Kinematics:
         """Points and rotations that a law needs relative to a frame, in any axes: here those of the world."""
@@ -231,7 +253,7 @@ class Kinematics:
 
     def velocity(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
         """Velocity of a point given in a frame [m/s]."""
-        V = self.twists[self.body(frame)]
+        V = self.in_space(self.twists[self.body(frame)])
         return V.linear + V.angular.cross(self.point(frame, at))
 
     def rotation(self, frame: str) -> Matrix3:
@@ -240,7 +262,7 @@ class Kinematics:
 
     def angular_velocity(self, frame: str) -> Vector3:
         """Angular velocity of a frame [rad/s]."""
-        return self.twists[self.body(frame)].angular
+        return self.in_space(self.twists[self.body(frame)]).angular
 
     # Two frames ------------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,9 @@ from kinetree.spatial import (
     Vector3,
     rotation_from_matrix,
 )
+from tests.forces.loaded import KINDS as FORCE_KINDS
+from tests.forces.loaded import internal, loaded
+from tests.forces.user_elements import Thruster
 from tests.spatial.counting import count
 
 INERTIAL = [0, 1, 2, 9]  # of the ten parameters of a body: mass, h.x, h.y, I.zz
@@ -149,9 +152,11 @@ def flattened(planar, name, shape, x, static):
     if shape == ("n_loops", 6):  # of loops in the plane: tests/constraints/test_loops.py
         assert not len(x)
         return x[:, :3]
-    if shape == ("n_elements", "nb", 6):  # planar models have elements in loop joints alone
+    if shape == ("n_elements", "nb", 6):
+        return x @ six(E_0).T
+    if shape == ("n_contacts", 3):  # contacts are in space alone
         assert not len(x)
-        return x[..., :3]
+        return x[..., 1:]
     if shape[1:] == (6, "nv"):
         local = static.get("reference", "local") if shape[0] == "nb" else reference
         return np.array([six(E) @ row for E, row in zip(axes(planar, local, shape[0]), x, strict=True)])
@@ -474,3 +479,43 @@ def test_packed_results_and_parameters_of_states_in_the_plane():
     np.testing.assert_array_equal(packed.unpack(packed(q)), f(q))
     values = np.tile(planar.numbers().values, (2, 1))
     np.testing.assert_allclose(f.with_parameters(values)(q), [f(q), f(q)], rtol=1e-14)
+
+
+@pytest.mark.parametrize("tilted", [False, True])
+@pytest.mark.seeds(2)
+def test_force_elements_act_in_the_plane(seed, tilted):
+    """Elements of every kind, between points off the plane, too: forces, slopes, energies, rates of their states."""
+    model = loaded(mechanism(seed, tilted), seed, share=1.0)
+    flat, rng = model.planar(), np.random.default_rng(seed)
+    q = kt.integrate(model, model.neutral(), rng.standard_normal(model.nv))
+    v, tau = rng.standard_normal((2, model.nv))
+    given = internal(model, seed)
+    assert {type(element) for element in flat.elements} >= {*FORCE_KINDS, Thruster} and model.nx and model.nu
+    with kt.interpreted():
+        for call in (kt.dynamics.passive_joint_forces, kt.dynamics.force_state_rates, kt.dynamics.elastic_energy):
+            more = given if call is not kt.dynamics.elastic_energy else {}
+            state = (q, v) if more else (q,)
+            np.testing.assert_allclose(call(flat, *state, **more), call(model, *state, **more), rtol=1e-9, atol=1e-9)
+        a = kt.forward_dynamics(model, q, v, tau, **given)
+        np.testing.assert_allclose(kt.forward_dynamics(flat, q, v, tau, **given), a, rtol=1e-8, atol=1e-8)
+        for call in (kt.dynamics.stiffness_matrix, kt.dynamics.damping_matrix):
+            for method in ("exact", "gauss_newton"):
+                expected = call(model, q, v, method=method, **given)
+                size = 1e-9 * np.abs(expected).max()
+                np.testing.assert_allclose(call(flat, q, v, method=method, **given), expected, atol=size)
+        found, expected = (kt.dynamics.forces_by_element(m, q, v, **given) for m in (flat, model))
+    for name in ("tau", "energy", "power", "length", "rate", "tension"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-8, atol=1e-8, err_msg=name)
+    wrenches = expected.wrenches @ six(flat.axes_of(0)).T
+    np.testing.assert_allclose(found.wrenches, wrenches, rtol=1e-8, atol=1e-8 * np.abs(wrenches).max())
+
+
+def test_contacts_are_in_space():
+    """A planar model with contacts is refused: they would be left out without a word."""
+    builder = kt.ModelBuilder.of(kt.models.pendulum())
+    builder.add_geometry("bob", kt.model.Geometry("sphere", (0.1,)))
+    model = builder.build().with_contacts(ground=-2.0)
+    with pytest.raises(kt.errors.ModelError, match=r"contacts .*spatial model"):
+        model.planar()
+    with pytest.raises(kt.errors.ModelError, match=r"contacts .*spatial model"):
+        builder.build().planar().with_contacts(ground=-2.0)

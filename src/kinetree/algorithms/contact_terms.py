@@ -7,7 +7,6 @@ from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.contacts import detect
 from kinetree.algorithms.free_step import along, free_step, normal_target
 from kinetree.algorithms.spec import algorithm
-from kinetree.model.planar import refuse_planar
 
 
 @algorithm(
@@ -48,7 +47,6 @@ def contact_terms(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     --------
     contact_jacobian
     """
-    refuse_planar(model, "contact_terms")
     step = free_step(model, q, v, tau, dt, f_ext, x, u)
     contacts = detect(model, step.kin)
     rows, rates = [row for c in contacts for row in c.rows], []

@@ -14,7 +14,6 @@ from kinetree.collision.axes import contact_axes
 from kinetree.collision.pair import ContactPair
 from kinetree.collision.shape import PlacedShape, snapped
 from kinetree.joints.dual import Dual, rate_of
-from kinetree.model.planar import refuse_planar
 from kinetree.spatial import Matrix3, Vector3
 from kinetree.state_kinematics import Kinematics, motion_subspace
 
@@ -135,7 +134,6 @@ def contact_gaps(model, q):
     >>> kt.collision.contact_gaps(kt.models.pendulum().replace(contacts=[pair]), [0.0]).round(12).tolist()
     [-1.1]
     """
-    refuse_planar(model, "contact_gaps")
     return [x.gap for _, points in candidates(model, Kinematics(model, q))[1] for x in points]
 
 
@@ -160,7 +158,6 @@ def contact_points(model, q):
     --------
     contact_gaps, contact_jacobian
     """
-    refuse_planar(model, "contact_points")
     found = [x for _, points in candidates(model, Kinematics(model, q))[1] for x in points]
     return [[*x.position] for x in found], [[*x.normal] for x in found], [x.gap for x in found]
 
@@ -184,7 +181,6 @@ def contact_jacobian(model, q):
     --------
     contact_gaps, contact_points
     """
-    refuse_planar(model, "contact_jacobian")
     rows = [row for x in detect(model, Kinematics(model, q)) for row in x.rows]
     return [[row.get(k, 0.0) for k in range(model.nv)] for row in rows]
 
@@ -211,7 +207,6 @@ def contact_bias(model, q, v):
     --------
     contact_jacobian, contact_points
     """
-    refuse_planar(model, "contact_bias")
     contacts = moving_contacts(model, q, v)
     bias = [rate_of(sum((x * v[k] for k, x in row.items()), start=0.0)) for c in contacts for row in c.rows]
     return bias, [[rate_of(x) for x in c.axes[2]] for c in contacts]

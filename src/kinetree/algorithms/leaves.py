@@ -48,7 +48,7 @@ class Leaf:
         body, found = kin.body(self.target), {}
         for i in model.support(body) if body else ():
             for k, S in zip(kin.dofs_of(i), kin.columns[i], strict=True):
-                found[k] = self._rates(kin, S)
+                found[k] = self._rates(kin, kin.in_space(S))
         return found
 
     def _row(self, kin: Kinematics) -> dict:
@@ -76,22 +76,21 @@ class Leaf:
 
     def push(self, kin: Kinematics, force: Sequence, wrenches: list, tau: list) -> None:
         """Enter forces along the scalars: wrenches of bodies about the world's origin, or a joint force."""
-        model = kin.model
         if self.name in OF_JOINTS:
             for k, x in self._row(kin).items():
                 tau[k] = tau[k] + force[0] * x
             return
-        Force, zero = model.algebra.Force, Vector3.zero()
+        zero = Vector3.zero()
         if self.name == "angular_velocity":
-            wrench = Force(Vector3(*force), zero)
+            wrench = kin.wrench(Vector3(*force), zero)
         elif self.name == "rotation":
             moment = zero
             for c, column in enumerate(_columns(kin.rotation(self.target))):
                 moment = moment + column.cross(Vector3(*force[c::3]))
-            wrench = Force(moment, zero)
+            wrench = kin.wrench(moment, zero)
         else:
             f = Vector3(*force)
-            wrench = Force(kin.point(self.target, self.at).cross(f), f)
+            wrench = kin.wrench(kin.point(self.target, self.at).cross(f), f)
         body = kin.body(self.target)
         wrenches[body] = wrenches[body] + wrench
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from kinetree.algorithms.force_elements import in_coordinates
 from kinetree.algorithms.leaves import Leaves
 from kinetree.algorithms.spec import algorithm
-from kinetree.model.planar import refuse_planar
 from kinetree.state_kinematics import Kinematics
 from kinetree.trace.expr import Expr
 from kinetree.trace.graph import Graph
@@ -16,8 +15,6 @@ from kinetree.trace.graph import Graph
 def _lengths(model) -> Iterator[tuple[Leaves, Expr]]:
     """The length of each tendon over leaves."""
     for element in model.tendon_forces:
-        if element.frames:
-            refuse_planar(model, f"the length of {element.name!r}")
         graph, numbers = Graph(), list(element.numbers().values())
         symbols = [x if isinstance(x, float) else graph.param(j) for j, x in enumerate(numbers)]
         leaves = Leaves(graph, element, numbers)

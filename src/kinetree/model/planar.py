@@ -224,12 +224,11 @@ class PlanarModel(Model):
     __slots__ = ("spatial", "_axes")
 
     def __init__(self, model: Model) -> None:
-        for law in model.laws:
-            if law.frames:
-                raise ModelError(
-                    f"model {model.name!r} has force element {law.name!r}, whose law is over vectors of space; planar "
-                    "models have forces of joints alone. Use the spatial model"
-                )
+        if model.contacts:
+            raise ModelError(
+                f"model {model.name!r} has contacts ({model.contacts[0].name}, ...), which are computed in space "
+                "alone. Use the spatial model, or model.replace(contacts=())"
+            )
         plane = plane_of(model)
         names = [name for cls in (Tree, Model) for name in cls.__slots__ if name not in _OWN]
         self._set(**{name: getattr(model, name) for name in names})
@@ -406,6 +405,14 @@ class PlanarJoint(SameCoordinates, Joint):
     def at(self, t) -> PlanarJoint:
         """The joint at a time."""
         return PlanarJoint(self.joint.at(t), self.before, self.after)
+
+    def straight_step(self, q: Sequence, v: Sequence, h) -> tuple[list, list]:
+        """That of the joint."""
+        return self.joint.straight_step(q, v, h)
+
+    def straight_rate(self, q: Sequence, v: Sequence) -> list:
+        """That of the joint."""
+        return self.joint.straight_rate(q, v)
 
     # Planar parts
 
