@@ -73,7 +73,7 @@ def inputs_of(model, n=11, seed=3):
         "a_joints": a[:, model.nv_base :], "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q[::-1].copy(),
         "dt": np.linspace(1e-3, 2e-3, n), "f_ext": rng.standard_normal((n, model.nb, 6)),
         "y": rng.standard_normal((n, model.nb, 6)), "wrenches": rng.standard_normal((n, model.nb, 6)),
-        "x": a, "b": tau, "M": M, "L": np.tril(M),
+        "impulses": np.zeros((n, model.n_impulses)), "x": a, "b": tau, "M": M, "L": np.tril(M),
         "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (n, model.nv)),
         "body_terms": np.tile(np.diag([1.0, 2, 3, 4, 5, 6]) + 0.1, (n, model.nb, 1, 1)),
         "q_d": q[::-1].copy(), "v_d": tau, "a_d": dv, "kp": M, "kd": M, "stiffness": M, "damping": M,
