@@ -19,7 +19,7 @@ from kinetree.algorithms.spec import algorithm
         "velocities": ("nv",),
         "targets": ("n_contacts",),
         "compliance": ("n_contacts",),
-        "laws": ("n_impulses", 4),
+        "laws": ("n_impulses", "4"),
     },
     domains=COMPLETE,
     symbols={

@@ -3,7 +3,7 @@
 You learn to simulate bodies that touch each other, from a model with contact pairs, under a controller, and to compare
 the friction with its bound: two fingers of force f hold the weight m g where 2 mu f exceeds it.
 
-    python examples/38_grasp.py --plot grasp.png
+    python examples/39_grasp.py --plot grasp.png
 
 Output::
 
