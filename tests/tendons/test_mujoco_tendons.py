@@ -181,7 +181,7 @@ def test_mujocos_own_example():
 
 
 def test_planar_models():
-    """Sums of joints have lengths there, points in space are refused by name."""
+    """Sums of joints and paths over points in space have their lengths there."""
     b = kt.ModelBuilder.of(kt.models.double_pendulum())
     terms = tuple(map(kt.tendons.JointTerm, ("shoulder", "elbow"), (1.0, 2.0)))
     b.equipment = kt.model.Equipment(tendons=(kt.model.Tendon("sum", terms),))
@@ -189,8 +189,10 @@ def test_planar_models():
         assert kt.dynamics.tendon_lengths(b.build().planar(), [0.3, 0.4]) == pytest.approx([1.1])
         points = kt.tendons.ViaPoint("world"), kt.tendons.ViaPoint("lower", (0.0, 0.0, 0.3))
         b.equipment = kt.model.Equipment(tendons=(kt.model.Tendon("cord", points),))
-        with pytest.raises(UnsupportedError, match="'tendon cord' needs a spatial model"):
-            kt.dynamics.tendon_lengths(b.build().planar(), [0.3, 0.4])
+        model = b.build()
+        for call in (kt.dynamics.tendon_lengths, kt.dynamics.tendon_jacobian):
+            expected = call(model, [0.3, 0.4])
+            np.testing.assert_allclose(call(model.planar(), [0.3, 0.4]), expected, rtol=1e-12)
 
 
 def test_lengths_over_joints_that_depend_on_time():
