@@ -194,11 +194,11 @@ def test_the_color_of_a_material_shows_through():
     assert model.geometry[1][0].color == (1.0, 0.0, 0.0, 1.0) and model.geometry[1][0].material == "red"
 
 
-def test_what_is_not_drawn_is_reported():
-    """Height fields have no place among the shapes."""
+def test_height_fields_are_shapes():
+    """They are kept with their data, for queries of distance."""
     head = '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
     model = load_mjcf(world(f'<geom name="hill" type="hfield" hfield="h"/><body><freejoint/>{BALL}</body>', head))
-    assert "because it is a height field: geom 'hill'" in str(model.report)
+    assert [(g.kind, g.name) for g in model.geometry[0]] == [("heightfield", "hill")]
 
 
 def write_stl(path, vertices, faces):

@@ -28,6 +28,8 @@ def add_body_forces(builder: ModelBuilder, place: Layout, physics: Physics, note
             continue
         if wet and mj.body_mass[b] >= MINIMUM:
             _add_fluid(builder, place, b, fluid)
+        if not mj.body_gravcomp[b]:
+            continue
         weight = mj.body_gravcomp[b] * mj.body_mass[b] * np.asarray(physics.gravity)
         if np.any(weight):
             _check_ranges(place, b, notes)
