@@ -7,6 +7,7 @@ import pytest
 
 from kinetree.compiler.row_function import GROUP, RowFunction, conflict_free
 from kinetree.errors import ShapeError
+from kinetree.native.drivers import Sweeps
 
 PUSH = RowFunction(
     "push", lambda a, b, c, s: ([a[0] + c * s, a[1] * b[1]], [b[0] - c * s, b[1] + a[0]]), "a[2] b[2] c s", "u[2] w[2]"
@@ -55,6 +56,59 @@ def test_a_call_may_be_repeated_over_new_values():
     c[0] = 5.0
     call()
     assert z[:, 0].tolist() == [7.0, -5.0]
+
+
+VISIT = RowFunction(
+    "visit", lambda x, a: (x - a * x, -(a * x), a * x * x, (a * x).absolute()), "x a", "x_next step energy change"
+)
+FURTHER = RowFunction(
+    "further", lambda x, d, s, f: (x + f * d, f * d + s), "x direction step factor", "x_next direction_next"
+)
+
+
+@pytest.mark.seeds(5)
+def test_sweeps_are_a_loop_of_calls(seed):
+    """Number of sweeps and all bits are those of a loop in Python; energies are summed in eight lanes."""
+    rng = np.random.default_rng(seed)
+    n = 3 * GROUP
+    a, start = rng.uniform(0.05, 0.5, n), rng.normal(size=n)
+    found = []
+    for compiled in (True, False):
+        x, step, direction, energy, change, factor = start.copy(), *np.zeros((4, n)), np.zeros(())
+        visit = VISIT.indexed(n, {"x": x, "a": a}, {"x_next": x, "step": step, "energy": energy, "change": change})
+        given = {"x": x, "direction": direction, "step": step, "factor": factor}
+        further = FURTHER.indexed(n, given, {"x_next": x, "direction_next": direction})
+        sweeps = Sweeps(visit, further, change, energy, step, direction, factor)
+        assert sweeps(1e-3, 0) == 0
+        if compiled:
+            count = sweeps(1e-3, 100)
+        else:
+            before, count = 0.0, 0
+            while True:
+                visit()
+                count += 1
+                if (change <= 1e-3).all():
+                    break
+                r = (energy[:GROUP] + energy[GROUP : 2 * GROUP]) + energy[2 * GROUP :]
+                total = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+                if total < before:
+                    factor[()] = total / before
+                    further()
+                else:
+                    direction[:] = step
+                before = total
+        found.append((count, x.tobytes(), direction.tobytes()))
+    assert 5 < found[0][0] < 100
+    assert found[0] == found[1]
+
+
+def test_sweeps_end_at_their_limit_where_values_are_no_numbers():
+    """NaN counts as a change."""
+    x, a, rest = np.full(GROUP, np.nan), np.full(GROUP, 0.5), np.zeros((4, GROUP))
+    visit = VISIT.indexed(GROUP, {"x": x, "a": a}, dict(zip(VISIT.outputs, (x, *rest[:3]), strict=True)))
+    given = dict(zip(FURTHER.inputs, (x, rest[3], rest[0], np.zeros(())), strict=True))
+    further = FURTHER.indexed(GROUP, given, {"x_next": x, "direction_next": rest[3]})
+    assert Sweeps(visit, further, rest[2], rest[1], rest[0], rest[3], given["factor"])(1.0, 7) == 7
 
 
 @pytest.mark.seeds(5)

@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.joints import Revolute
 
-DROPS, DT, STEPS = 50, 2e-3, 2000
+DROPS, DT, STEPS = 50, 2e-3, 5000
 
 
 def robot(rng) -> kt.Model:
@@ -30,10 +30,9 @@ def robot(rng) -> kt.Model:
     return b.build().with_contacts(kt.collision.Ground(friction=float(rng.uniform(0.2, 1.0))))
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.seeds(2)
 def test_dropped_robots_come_to_rest_on_the_ground(seed):
-    """20 robots, 50 drops each: no NaN; at the end no point is deeper than a micrometer where the robot rests."""
+    """50 drops of each robot: no NaN; after 10 s all rest, and no point is deeper than a micrometer."""
     rng = np.random.default_rng(seed)
     model = robot(rng)
     q = np.tile(model.neutral(), (DROPS, 1))
@@ -44,5 +43,5 @@ def test_dropped_robots_come_to_rest_on_the_ground(seed):
     end, speed = (x[:, -1] for x in kt.rollout(model, q, v, None, DT, steps=STEPS, record=kt.Record(every=STEPS)))
     assert np.isfinite(end).all() and np.isfinite(speed).all()
     rests = np.abs(speed).max(axis=1) < 1e-3
-    assert rests.mean() > 0.8  # others still roll on their feet, which are balls
-    assert kt.collision.contact_gaps(model, end[rests]).min() > -1e-6
+    assert rests.all(), f"{(~rests).sum()} of {DROPS} move"
+    assert kt.collision.contact_gaps(model, end).min() > -1e-6

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from kinetree.errors import ShapeError
-from kinetree.native.drivers import indexed
+from kinetree.native.drivers import Indexed
 from kinetree.native.kernel import Kernel
 from kinetree.once import made_once
 from kinetree.trace.graph import Graph
@@ -82,7 +82,7 @@ class RowFunction:
         self.kernel.batch(given, outputs, n, strides)
         return outputs if len(outputs) > 1 else outputs[0]
 
-    def indexed(self, n: int, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> Callable[[], int]:
+    def indexed(self, n: int, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> Indexed:
         """A call that evaluates rows found by row numbers, in order: results of a row are inputs of later ones.
 
         Parameters
@@ -96,8 +96,8 @@ class RowFunction:
 
         Returns
         -------
-        callable
-            Without arguments, to be called as often as needed; it holds the arrays.
+        Indexed
+            Called without arguments, as often as needed; it holds the arrays.
 
         Raises
         ------
@@ -107,7 +107,7 @@ class RowFunction:
         tables = []
         for declared, given in ((self.inputs, inputs), (self.outputs, outputs)):
             tables.append([self._checked(n, name, shape, given[name]) for name, shape in declared.items()])
-        return indexed(self.kernel, *tables, n)
+        return Indexed(self.kernel, *tables, n)
 
     def _checked(self, n: int, name: str, shape: tuple[int, ...], given) -> tuple[np.ndarray, np.ndarray | None]:
         array, rows = given if isinstance(given, tuple) else (given, None)

@@ -26,9 +26,6 @@ ROUNDS = 10
 MOST_STEPS = 10**9
 """Steps of one call: a year of small piles."""
 
-POINTS = 64
-"""More than the candidate points of any pair."""
-
 _POSE = "x[3] quaternion[4]"
 BODY_FRAME = RowFunction(
     "frames of bodies", body_frame, f"{_POSE} v[3] w[3] scale[4]", f"frame[{FRAME}] z[6]"
@@ -168,7 +165,8 @@ class Pile:
         moves = np.zeros(self._total, bool)
         moves[:n] = bodies.moves
         self._neighbors = Neighbors(bodies.kinds, bodies.sizes, bodies.radii, moves, self._frames)
-        self._keys, self._impulses = np.empty(0, np.int64), np.empty((0, 3))
+        self._candidates, self._keys, self._impulses = None, np.empty(0, np.int64), np.empty((0, 3))
+        self._make_calls()
         self._place_bodies()
         self._detect(np.zeros(self._total))
         self._refuse_deep()
@@ -196,7 +194,7 @@ class Pile:
         self._detect(self._reach(dt, acceleration))
         contacts, gap = self._contacts, self._points[:, 0]
         start = self.velocities
-        if self._restitution.any() and self._impacts(dt, acceleration):
+        if self._rebounds and self._impacts(dt, acceleration):
             start = z[:n, :3] * self._frames[:n, 12:13]
         z[:n, :3] += dt * scale[:, :1] * acceleration
         if self.torques.any():
@@ -272,10 +270,26 @@ class Pile:
 
     # Parts of a step ------------------------------------------------------------------------------------------------
 
+    def _make_calls(self) -> None:
+        """The calls that compute all bodies, of arrays of their own: those of the state are new after each step."""
+        n, scale = len(self), self._bodies.scale
+        self._state = x, quaternion, v, w = [np.empty((n, size)) for size in (3, 4, 3, 3)]
+        self._start, self._active, self._dt = np.empty((n, 3)), np.empty(self._total), np.empty(())
+        pose = {"x": x, "quaternion": quaternion, "scale": scale}
+        placed = {"frame": self._frames[:n], "z": self._z[:n]}
+        self._frame_bodies = BODY_FRAME.indexed(n, pose | {"v": v, "w": w}, placed)
+        given = {"start": self._start, "in_contact": self._active[:n], "step": self._dt}
+        after = {"x_next": x, "quaternion_next": quaternion, "v": v, "w": w}
+        self._advance_bodies = ADVANCE.indexed(n, pose | placed | given, after)
+
     def _place_bodies(self) -> None:
-        n = len(self)
-        state = [self.positions, self.orientations, self.velocities, self.angular_velocities, self._bodies.scale]
-        BODY_FRAME.kernel.batch(state, [self._frames[:n], self._z[:n]], n)
+        names = "positions", "orientations", "velocities", "angular_velocities"
+        for mine, name in zip(self._state, names, strict=True):
+            value = getattr(self, name)
+            if np.shape(value) != mine.shape:
+                refuse(f"Pile: {name}", value, f"an array of shape {mine.shape}")
+            mine[:] = value
+        self._frame_bodies()
 
     def _rotations(self) -> np.ndarray:
         return self._frames[: len(self), 3:12].reshape(-1, 3, 3)
@@ -293,28 +307,28 @@ class Pile:
 
     def _detect(self, reach: np.ndarray) -> None:
         """Contacts that may act in the step; they are in the order of their keys."""
-        self._neighbors.update(reach)
-        self._neighbors.evaluate()
-        found = [(np.empty((0, 2), np.int64), np.empty((0, 7)), np.empty(0, np.int64), np.empty(0, np.int64))]
-        for pairs in self._neighbors.pairs:
-            near = pairs.points[:, :, 0] <= (reach[pairs.first] + reach[pairs.second])[:, None]
-            which, k = np.nonzero(near)
-            a, b = pairs.first[which], pairs.second[which]
-            key = (a * self._total + b) * POINTS + k
-            found.append((np.stack([a, b], axis=1), pairs.points[which, k], pairs.color[which] * POINTS + k, key))
-        pair, points, color, keys = map(np.concatenate, zip(*found, strict=True))
-        order = np.argsort(keys)
+        neighbors, bodies = self._neighbors, self._bodies
+        neighbors.update(reach)
+        neighbors.evaluate()
+        found = neighbors.candidates
+        which = np.flatnonzero(found.points[found.rows, 0] <= reach[found.first] + reach[found.second])
         self._last = self._keys, self._impulses
-        self._pair, self._points, self._keys = pair[order], points[order], keys[order]
-        bodies = self._bodies
-        friction, self._restitution = (bodies.of_contacts(x, self._pair) for x in (bodies.friction, bodies.restitution))
-        color = np.unique(color[order], return_inverse=True)[1]
-        self._contacts = Contacts(self._frames, self._z, self._pair, self._points, friction, color, self.softness)
-        self._impulses = np.zeros((len(order), 3))
+        if found is self._candidates and np.array_equal(which, self._which):
+            self._contacts.move()
+        else:
+            self._candidates, self._which, self._keys = found, which, found.keys[which]
+            self._rows, self._pair = found.rows[which], np.stack([found.first[which], found.second[which]], axis=1)
+            friction, e = (bodies.of_contacts(x, self._pair) for x in (bodies.friction, bodies.restitution))
+            self._restitution, self._rebounds = e, bool(e.any())
+            self._contacts = Contacts(self._frames, self._z, found, which, friction, self.softness)
+        self._points = found.points[self._rows]
+        self._impulses = np.zeros((len(which), 3))
 
     def _remembered(self) -> np.ndarray:
         """Impulses of the last step at the contacts of this one, world axes."""
         keys, impulses = self._last
+        if keys is self._keys:
+            return impulses
         found = np.zeros((len(self._keys), 3))
         if len(keys):
             place = np.minimum(np.searchsorted(keys, self._keys), len(keys) - 1)
@@ -348,22 +362,13 @@ class Pile:
 
     def _advanced(self, dt: float, start: np.ndarray) -> list[np.ndarray]:
         """Positions, orientations, velocities and angular velocities at the end of the step."""
-        n, contacts = len(self), self._contacts
-        active = np.zeros(self._total)
+        contacts, active = self._contacts, self._active
+        active[:] = 0.0
         pressed = contacts.impulse[:, 2] > 0.0
         active[contacts.first[pressed]] = active[contacts.second[pressed]] = 1.0
-        given = [
-            self.positions,
-            self.orientations,
-            self._bodies.scale,
-            self._frames[:n],
-            self._z[:n],
-            start,
-            active[:n],
-        ]
-        after = [np.empty((n, size)) for size in (3, 4, 3, 3)]
-        ADVANCE.kernel.batch([*given, np.array(dt)], after, n, [3, 4, 4, FRAME, 6, 3, 1, 0])
-        return after
+        self._start[:], self._dt[()] = start, dt
+        self._advance_bodies()
+        return [x.copy() for x in self._state]
 
     def _refuse_deep(self) -> None:
         """Raise the error for bodies that start in each other."""

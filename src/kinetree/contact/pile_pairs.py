@@ -17,11 +17,15 @@ from kinetree.collision.shape import LENGTHS, PlacedShape
 from kinetree.compiler.row_function import RowFunction
 from kinetree.contact.pile_rows import FRAME
 from kinetree.errors import UnsupportedError
+from kinetree.native.drivers import Indexed
 from kinetree.once import once
 from kinetree.spatial import Matrix3, Vector3
 
 SIZES = 3
 """Lengths of a shape, filled up with zeros."""
+
+POINTS = 64
+"""More than the candidate points of any pair."""
 
 LARGE = 3.0
 """Bodies so many times larger than the median are compared with all others one by one."""
@@ -69,26 +73,29 @@ def point_law(first: str, second: str) -> PointLaw:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """Pairs of two kinds of shapes.
+class Candidates:
+    """Candidate points of pairs, in the order of their keys; n points.
 
     Attributes
     ----------
-    law : PointLaw
+    rows : (n,) array of int64
+        Their places in `points`.
     first, second : (n,) array of int64
         Rows of the bodies.
     color : (n,) array of int
-    points : (n, count, 7) array
-        Gap, position and normal of each candidate point, as of the last call of `evaluate`.
-    evaluate : callable
+        Points of one color share no body that moves.
+    keys : (n,) array of int64
+        The same for the same point of two bodies in all searches.
+    points : (n + 1, 7) array
+        Gap, position and normal, as of the last call of `Neighbors.evaluate`; the last row stands for no point.
     """
 
-    law: PointLaw
+    rows: np.ndarray
     first: np.ndarray
     second: np.ndarray
     color: np.ndarray
+    keys: np.ndarray
     points: np.ndarray
-    evaluate: object
 
 
 class Neighbors:
@@ -111,7 +118,8 @@ class Neighbors:
         self.kinds, self.sizes, self.radii, self.moves, self.frames = np.array(kinds), sizes, radii, moves, frames
         self.bodies = np.flatnonzero(np.isfinite(radii))
         self.planes = np.flatnonzero(~np.isfinite(radii))
-        self.pairs: list[Pairs] = []
+        self.candidates: Candidates
+        self._laws: list[Indexed] = []
         self.skin, self.at = 0.0, None
         self.searches = 0
 
@@ -129,8 +137,8 @@ class Neighbors:
 
     def evaluate(self) -> None:
         """The candidate points of all pairs at the present frames."""
-        for pairs in self.pairs:
-            pairs.evaluate()
+        for law in self._laws:
+            law()
 
     def _search(self, x: np.ndarray) -> None:
         self.searches += 1
@@ -138,18 +146,27 @@ class Neighbors:
         found = found[self.moves[found].any(axis=1)]
         color = colors(found, self.moves)
         kinds = np.char.add(np.char.add(self.kinds[found[:, 0]], "/"), self.kinds[found[:, 1]]) if len(found) else []
-        self.pairs = []
-        for both in sorted(set(kinds)):
-            chosen = kinds == both
-            self.pairs.append(self._pairs(*both.split("/"), found[chosen], color[chosen]))
+        chosen = {both: np.flatnonzero(kinds == both) for both in sorted(set(kinds))}
+        laws = [point_law(*both.split("/")) for both in chosen]
+        total = sum(law.count * len(which) for law, which in zip(laws, chosen.values(), strict=True))
+        points = np.zeros((total + 1, 7))
+        points[-1, -1] = 1.0
+        self._laws, pair, place, done = [], np.empty(total, np.int64), np.empty(total, np.int64), 0
+        for law, which in zip(laws, chosen.values(), strict=True):
+            of_law = slice(done, done := done + law.count * len(which))
+            pair[of_law], place[of_law] = np.repeat(which, law.count), np.tile(np.arange(law.count), len(which))
+            self._laws.append(self._evaluation(law, found[which], points[of_law].reshape(-1, 7 * law.count)))
+        first, second = found[pair].T
+        keys = (first * len(self.frames) + second) * POINTS + place
+        order = np.argsort(keys)
+        given = (np.ascontiguousarray(x[order]) for x in (first, second, color[pair] * POINTS + place, keys))
+        self.candidates = Candidates(order, *given, points)
 
-    def _pairs(self, first: str, second: str, rows: np.ndarray, color: np.ndarray) -> Pairs:
-        law, n = point_law(first, second), len(rows)
+    def _evaluation(self, law: PointLaw, rows: np.ndarray, points: np.ndarray) -> Indexed:
+        """The call that evaluates the points of pairs of two kinds."""
         a, b = np.ascontiguousarray(rows.T)
-        points = np.empty((n, 7 * law.count))
         given = {"a": (self.frames, a), "b": (self.frames, b), "size_a": (self.sizes, a), "size_b": (self.sizes, b)}
-        evaluate = law.points.indexed(n, given, {"points": points})
-        return Pairs(law, a, b, color, points.reshape(n, law.count, 7), evaluate)
+        return law.points.indexed(len(rows), given, {"points": points})
 
     def _of_planes(self, x: np.ndarray) -> np.ndarray:
         """Pairs of planes and bodies."""

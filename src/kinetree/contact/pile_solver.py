@@ -12,8 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.compiler.row_function import RowFunction, conflict_free
+from kinetree.contact.pile_pairs import Candidates
 from kinetree.contact.pile_rows import FRAME, ROW, contact_row, extrapolate, push, relative_velocity, visit
 from kinetree.contact.residuals import natural_map
+from kinetree.native.drivers import Sweeps
 
 NORMAL_RESPONSE = 34
 """Place of B_nn in a row."""
@@ -22,8 +24,15 @@ NEVER = 1e300
 """Offset of rows that fill a group [m/s]."""
 
 _Z = "za[6] zb[6]"
+
+
+def _row(a, b, point, friction, softness):
+    """`contact_row` of a point: gap, position, normal."""
+    return contact_row(a, b, point[4:], point[1:4], friction, softness)
+
+
 CONTACT_ROW = RowFunction(
-    "rows of contacts", contact_row, f"a[{FRAME}] b[{FRAME}] normal[3] position[3] friction softness", f"row[{ROW}]"
+    "rows of contacts", _row, f"a[{FRAME}] b[{FRAME}] point[7] friction softness", f"row[{ROW}]"
 )
 VELOCITY = RowFunction("velocities of contacts", relative_velocity, f"{_Z} row[{ROW}]", "w[3]")
 PUSH = RowFunction("impulses of contacts", push, f"{_Z} row[{ROW}] impulse[3]", "za_next[6] zb_next[6]")
@@ -50,49 +59,55 @@ class Contacts:
         Of all bodies; the last one is that of rows that fill a group.
     z : (n + 1, 6) array
         Scaled velocities, which the sweeps change.
-    bodies : (m, 2) array of int64
-        First and second body of each contact.
-    points : (m, 7) array
-        Gap, position, normal.
+    candidates : Candidates
+    which : (m,) array of int
+        The candidates that are contacts.
     friction : (m,) array
-    color : (m,) array of int
-        Contacts of one color share no body that moves.
     softness : float
         See `Pile`.
     """
 
-    def __init__(self, frames, z, bodies, points, friction, color, softness) -> None:
+    def __init__(self, frames, z, candidates: Candidates, which, friction, softness) -> None:
+        color = np.unique(candidates.color[which], return_inverse=True)[1]
         order = conflict_free(color) if len(color) else np.empty(0, np.int64)
         self.there = np.flatnonzero(order >= 0)
         self.order = order[self.there]
         self.n, none = len(order), len(z) - 1
-        self.first, self.second = (self._filled(bodies[:, k], none) for k in range(2))
-        self.gap, self.position = self._filled(points[:, 0], 0.0), self._filled(points[:, 1:4], 0.0)
-        self.normal = self._filled(points[:, 4:7], (0.0, 0.0, 1.0))
+        self.first, self.second = (self._filled(x[which], none) for x in (candidates.first, candidates.second))
         self.friction = self._filled(friction, 0.0)
         self.offset, self.impulse = np.full(self.n, NEVER), np.zeros((self.n, 3))
-        self.row, self._w = np.empty((self.n, ROW)), np.empty((self.n, 3))
+        self.row, self._w = np.zeros((self.n, ROW)), np.empty((self.n, 3))
         self._softness = np.array(softness)
-        self.change, self._energy = np.zeros(self.n), np.zeros(self.n)
-        self._step, self._direction, self._factor = np.zeros((self.n, 3)), np.zeros((self.n, 3)), np.zeros(())
+        point = candidates.points, self._filled(candidates.rows[which], len(candidates.points) - 1)
+        given = {"a": (frames, self.first), "b": (frames, self.second), "point": point,
+                 "friction": self.friction, "softness": self._softness}  # fmt: skip
+        self._update = CONTACT_ROW.indexed(self.n, given, {"row": self.row})
+        self._update()
         a, b = (z, self.first), (z, self.second)
-        given = {"a": (frames, self.first), "b": (frames, self.second), "normal": self.normal,
-                 "position": self.position, "friction": self.friction, "softness": self._softness}  # fmt: skip
-        self._rows = CONTACT_ROW.indexed(self.n, given, {"row": self.row})
-        self._rows()
         both, after = {"za": a, "zb": b, "row": self.row}, {"za_next": a, "zb_next": b}
         self._velocities = VELOCITY.indexed(self.n, both, {"w": self._w})
         self._push = PUSH.indexed(self.n, both | {"impulse": self.impulse}, after)
-        self._visit = VISIT.indexed(
+        self.solve = self._sweeps(both, after)
+
+    def _sweeps(self, both, after) -> Sweeps:
+        """Sweeps until no visit changes a velocity by more than a tolerance [m/s]; their number is the result.
+
+        Source: M. Silcowitz, S. Niebe, K. Erleben, A nonsmooth nonlinear conjugate gradient method for interactive
+        contact force problems (2010), with the energy of the steps as their size.
+        """
+        change, energy, factor = np.zeros(self.n), np.zeros(self.n), np.zeros(())
+        step, direction = np.zeros((self.n, 3)), np.zeros((self.n, 3))
+        visit = VISIT.indexed(
             self.n,
             both | {"offset": self.offset, "impulse": self.impulse},
-            after | {"impulse_next": self.impulse, "step": self._step, "energy": self._energy, "change": self.change},
+            after | {"impulse_next": self.impulse, "step": step, "energy": energy, "change": change},
         )
-        self._extrapolate = EXTRAPOLATE.indexed(
+        extrapolate = EXTRAPOLATE.indexed(
             self.n,
-            both | {"impulse": self.impulse, "direction": self._direction, "step": self._step, "factor": self._factor},
-            after | {"impulse_next": self.impulse, "direction_next": self._direction},
+            both | {"impulse": self.impulse, "direction": direction, "step": step, "factor": factor},
+            after | {"impulse_next": self.impulse, "direction_next": direction},
         )
+        return Sweeps(visit, extrapolate, change, energy, step, direction, factor)
 
     def _filled(self, values: np.ndarray, fill) -> np.ndarray:
         """Values in the order of the groups."""
@@ -128,6 +143,11 @@ class Contacts:
         found[self.order] = values[self.there]
         return found
 
+    def move(self) -> None:
+        """The same contacts at the present poses, without impulses."""
+        self._update()
+        self.impulse[:] = 0.0
+
     def set_offset(self, offset: np.ndarray) -> None:
         """Offsets of the contacts, in the order given: the sweeps make ``w_n + offset >= 0`` [m/s]."""
         self.offset[self.there] = offset[self.order]
@@ -135,33 +155,13 @@ class Contacts:
     def soften(self, softness: float) -> None:
         """Change the softness of all contacts."""
         self._softness[()] = softness
-        self._rows()
+        self._update()
 
     def start(self, world_impulse: np.ndarray) -> None:
         """Begin with impulses in world axes, in the order given."""
         self.impulse[self.there] = np.einsum("nij,nj->ni", self.axes[self.there], world_impulse[self.order])
         np.maximum(self.impulse[:, 2], 0.0, out=self.impulse[:, 2])
         self._push()
-
-    def solve(self, tolerance: float, most: int) -> int:
-        """Sweep until no visit changes a velocity by more than a tolerance [m/s]; returns the number of sweeps.
-
-        Source: M. Silcowitz, S. Niebe, K. Erleben, A nonsmooth nonlinear conjugate gradient method for interactive
-        contact force problems (2010), with the energy of the steps as their size.
-        """
-        before = 0.0
-        for k in range(most if self.n else 0):
-            self._visit()
-            if np.maximum.reduce(self.change) <= tolerance or k == most - 1:
-                return k + 1
-            energy = np.add.reduce(self._energy)
-            if energy < before:
-                self._factor[()] = energy / before
-                self._extrapolate()
-            else:
-                self._direction[:] = self._step
-            before = energy
-        return 0
 
     def world_impulses(self) -> np.ndarray:
         """Impulses on the second bodies in world axes, in the order of the contacts given [N s]."""

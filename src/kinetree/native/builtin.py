@@ -56,6 +56,13 @@ INDEXED = ("n", "block", "batch", "params", "inputs", "outputs")
 """Head of the job of ``kinetree_indexed``; then for every input and every output (address, bytes per row, entries per
 row, address of the row numbers or 0)."""
 
+SWEEPS = (
+    *("visit", "visit_memory", "visit_heap", "further", "further_memory", "further_heap"),
+    *("change", "energy", "step", "direction", "factor", "tolerance", "n", "bytes", "most"),
+)
+"""Job of ``kinetree_sweeps``: jobs, memory and heaps of two calls of ``kinetree_indexed``; addresses of arrays of n
+numbers, of arrays of so many bytes, and of two numbers; n, a multiple of 8; bytes; sweeps."""
+
 VECTORCALL = (
     *("entry", "entry_self", "inputs", "out_name", "array_type", "not_implemented", "fallback"),
     *("vectorcall", "decref"),

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from kinetree.native import builtin, cache, threads
-from kinetree.native.builtin import BATCH_ENTRY, INDEXED, MAX_ARRAYS, MAX_AXES, ROLLOUT, SHARE
+from kinetree.native.builtin import BATCH_ENTRY, INDEXED, MAX_ARRAYS, MAX_AXES, ROLLOUT, SHARE, SWEEPS
 from kinetree.native.engine import Code, Target, assemble
 from kinetree.native.variants import emitter
 from kinetree.once import once
@@ -42,6 +42,7 @@ class _Drivers:
         self.share = self.code.callable("kinetree_share", _I, _P, _P)
         self.rollout = self.code.callable("kinetree_rollout", _I, _P, _P, _P)
         self.indexed = self.code.callable("kinetree_indexed", _I, _P, _P, _P)
+        self.sweeps = self.code.callable("kinetree_sweeps", _I, _P)
 
 
 _drivers = once(_Drivers)
@@ -156,8 +157,8 @@ def rollout(kernel, batch: int, states, inputs, n: int, steps: int, every: int, 
     return _together(_drivers().rollout, job, sizes, count, (owners, kernel))
 
 
-def indexed(kernel, inputs, outputs, n: int) -> Callable[[], int]:
-    """A call that evaluates a batch whose rows are found by row numbers.
+class Indexed:
+    """A call that evaluates a batch whose rows are found by row numbers; it holds its arrays.
 
     Parameters
     ----------
@@ -168,29 +169,56 @@ def indexed(kernel, inputs, outputs, n: int) -> Callable[[], int]:
         share rows.
     n : int
         States.
-
-    Returns
-    -------
-    callable
-        Without arguments; it returns the status, and may be called again while the arrays live in the same place.
     """
-    block, item = kernel.lanes, kernel.dtype.itemsize
-    values = {"n": n, "block": block, "batch": kernel.variants.batch.address, "params": kernel.params_address or 0}
-    values |= {"inputs": len(inputs), "outputs": len(outputs)}
-    shapes = [shape for _, shape in (*kernel.program.inputs, *kernel.program.outputs)]
-    table, sizes = [values[name] for name in INDEXED], [prod(shape) for shape in shapes]
-    for (array, rows), shape, size in zip((*inputs, *outputs), shapes, sizes, strict=True):
-        shared = array.ndim == len(shape)
-        table += [array.ctypes.data, 0 if shared else size * item, 0 if shared else size]
-        table.append(0 if rows is None else rows.ctypes.data)
-    memory = [aligned(max(size, 64)) for size in (block * sum(sizes) * item, kernel.heap_bytes)]
-    run, job = _drivers().indexed, np.array(table, np.int64)
-    places = [array.ctypes.data for array in (job, *memory)]
 
-    def call(owners=(kernel, inputs, outputs, memory, job)) -> int:
-        return run(*places)
+    def __init__(self, kernel, inputs, outputs, n: int) -> None:
+        block, item = kernel.lanes, kernel.dtype.itemsize
+        values = {"n": n, "block": block, "batch": kernel.variants.batch.address, "params": kernel.params_address or 0}
+        values |= {"inputs": len(inputs), "outputs": len(outputs)}
+        shapes = [shape for _, shape in (*kernel.program.inputs, *kernel.program.outputs)]
+        table, sizes = [values[name] for name in INDEXED], [prod(shape) for shape in shapes]
+        for (array, rows), shape, size in zip((*inputs, *outputs), shapes, sizes, strict=True):
+            shared = array.ndim == len(shape)
+            table += [array.ctypes.data, 0 if shared else size * item, 0 if shared else size]
+            table.append(0 if rows is None else rows.ctypes.data)
+        memory = [aligned(max(size, 64)) for size in (block * sum(sizes) * item, kernel.heap_bytes)]
+        job = np.array(table, np.int64)
+        self.places = [array.ctypes.data for array in (job, *memory)]
+        self._owners, self._run = (kernel, inputs, outputs, memory, job), _drivers().indexed
 
-    return call
+    def __call__(self) -> int:
+        """Evaluate; returns the status."""
+        return self._run(*self.places)
+
+
+class Sweeps:
+    """Repeats a call over rows until it changes little, and extrapolates between as conjugate gradients do.
+
+    Parameters
+    ----------
+    visit : Indexed
+        Writes `change`, `energy` and `step`.
+    further : Indexed
+        Called where the energy of a sweep's steps falls: with their quotient, a new `factor`. Elsewhere `step` is
+        copied to `direction`.
+    change, energy : (n,) array
+        n is a multiple of 8.
+    step, direction : array
+        Of equal shapes.
+    factor : () array
+    """
+
+    def __init__(self, visit: Indexed, further: Indexed, change, energy, step, direction, factor) -> None:
+        self._tolerance = np.zeros(())
+        arrays = change, energy, step, direction, factor, self._tolerance
+        places = [*visit.places, *further.places, *(array.ctypes.data for array in arrays)]
+        self._job = np.array([*places, len(change), step.nbytes, 0], np.int64)
+        self._place, self._run, self._owners = self._job.ctypes.data, _drivers().sweeps, (visit, further, arrays)
+
+    def __call__(self, tolerance: float, most: int) -> int:
+        """Sweep until no entry of `change` is above a tolerance, at most so many times; returns how often."""
+        self._tolerance[()], self._job[SWEEPS.index("most")] = tolerance, most
+        return self._run(self._place) if most > 0 and self._job[SWEEPS.index("n")] else 0
 
 
 def _together(run: Callable[..., int], job: np.ndarray, sizes: Sequence[int], count: int, owners: object) -> int:

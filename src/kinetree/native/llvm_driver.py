@@ -11,6 +11,8 @@ integers, so a new kernel costs no further compilation.
   of time. The states of the tile never leave the first-level cache, only recorded values are written.
 * ``kinetree_indexed(job, memory, heap) -> i32`` evaluates a batch whose rows are taken from arrays, and put into
   arrays, by tables of row numbers, one tile after the other: results of a tile are inputs of the next.
+* ``kinetree_sweeps(job) -> i32`` repeats such a batch until its changes are small, with a second one between: block
+  Gauss-Seidel, accelerated as conjugate gradients are. It returns the number of sweeps.
 * ``kinetree_vectorcall(self, args, nargs, names)`` is ``f(q, v, a)`` and ``f(q, v, a, out=tau)`` (`vectorcall`), by
   CPython's convention METH_FASTCALL | METH_KEYWORDS. It calls the entry with the arrays, ``out`` as the last of them if
   that is the only keyword; when the entry refuses, or for all other arguments, it passes them on to the fallback, an
@@ -33,6 +35,7 @@ from kinetree.native.builtin import (
     ROLLOUT,
     ROOM,
     SHARE,
+    SWEEPS,
     TUPLE_ITEMS,
     TUPLE_SIZE,
     VECTORCALL,
@@ -41,14 +44,14 @@ from kinetree.native.builtin import (
 from kinetree.native.llvm_code import ATTRIBUTES, Code, Value
 from kinetree.native.llvm_python import PythonFunction, number_ir
 
-_NUMBERS = frozenset(("next", "n", "block", "inputs", "outputs", "states", "steps", "every"))
+_NUMBERS = frozenset(("next", "n", "block", "inputs", "outputs", "states", "steps", "every", "bytes", "most"))
 """Entries of tables that are not pointers."""
 
 
 def driver_ir(triple: str) -> str:
     """The text of the module, for a platform by LLVM's name."""
-    functions = number_ir(), _BatchEntry().written(), _share(), _copy(), _rollout(), _indexed(), _vectorcall()
-    return "\n\n".join([f'target triple = "{triple}"', *functions, ATTRIBUTES, ""])
+    functions = _BatchEntry().written(), _share(), _copy(), _rollout(), _indexed(), _sweeps(), _vectorcall()
+    return "\n\n".join([f'target triple = "{triple}"', number_ir(), *functions, ATTRIBUTES, ""])
 
 
 def _table(at: Value, names: tuple[str, ...]) -> list[Value]:
@@ -408,6 +411,43 @@ def _indexed() -> str:
     code.go("tile")
     code.label("none")
     code.give(status.load("i32"))
+    return code.text()
+
+
+def _sweeps() -> str:
+    code = Code("i32 @kinetree_sweeps", "ptr %job")
+    *calls, change, energy, step, direction, factor, tolerance, n, size, most = _table(code.arguments[0], SWEEPS)
+    calls, lanes = (calls[:3], calls[3:]), "<8 x double>"
+    done, restless = code.room("i64"), code.room("i1")
+    before, total = code.room("double"), code.room(lanes)
+    limit = code.splat(tolerance.load("double"), 8)
+    before.store(code.value("double", "0.0"))
+    done.store(0)
+    code.go("sweep")
+    code.label("sweep")
+    code.call("i32", "@kinetree_indexed", *calls[0], convention="")
+    done.store(done.load() + 1)
+    restless.store(code.value("i1", "false"))
+    total.store(code.value(lanes, "zeroinitializer"))
+    with code.loop(n >> 3) as k:
+        more = change.at(k, lanes).load(lanes, 8).compare("ugt", limit)  # NaN is a change
+        restless.store(restless.load("i1") | more.any())
+        total.store(total.load(lanes) + energy.at(k, lanes).load(lanes, 8))
+    code.require(restless.load("i1") & (done.load() < most), "done")
+    sums = [total.load(lanes).lane(k) for k in range(8)]
+    while len(sums) > 1:
+        sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
+    last = before.load("double")
+
+    def further() -> None:
+        factor.store(sums[0] / last)
+        code.call("i32", "@kinetree_indexed", *calls[1], convention="")
+
+    code.either(sums[0] < last, further, lambda: code.call("void", "@copy", direction, step, size))
+    before.store(sums[0])
+    code.go("sweep")
+    code.label("done")
+    code.give(done.load().cast("trunc", "i32"))
     return code.text()
 
 
