@@ -51,6 +51,7 @@ FLOORS = (
     "analysis",
     "verification",
     "viz",
+    "view",
     "scenes",
     "cli",
 )

@@ -288,12 +288,33 @@ def _volumes_of_pieces(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
-    path = Path(file)
+    loaded, unit = parsed(file)
+    fail = _failing(file)
+    vertices = np.array(loaded.vertices, dtype=float).reshape(-1, 3) * unit
+    faces = np.array(loaded.faces, dtype=np.int64).reshape(-1, 3)
+    if not len(faces):
+        raise fail("empty", "it holds no triangles")
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise fail("format", f"a triangle names corner {faces.max()}, and there are {len(vertices)}")
+    return vertices, faces
+
+
+def parsed(file: str, resolver=None):
+    """The content of a mesh file as trimesh has it, and the length of its unit [m].
+
+    Parameters
+    ----------
+    file : str
+    resolver : trimesh.resolvers.Resolver, optional
+        Opens the images and materials that the file names. With it, the result is a ``trimesh.Scene`` with their
+        looks; without, one ``trimesh.Trimesh``, and nothing but the file is opened.
+
+    Raises
+    ------
+    GeometryError, MissingDependencyError
+    """
+    path, fail = Path(file), _failing(file)
     suffix = path.suffix.lower()
-
-    def fail(check: str, message: str) -> GeometryError:
-        return GeometryError(f"mesh {file}: {message}", file=file, check=check)
-
     if suffix not in FORMATS:
         raise fail("format", f"the format '{suffix}' is not read; known: {', '.join(FORMATS)}")
     if kind := why_not_ordinary(path):
@@ -313,9 +334,8 @@ def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
             unit = _unit_of_dae(content, fail)
         # Left to itself, the reader of DAE leaves out the unsupported parts of a file.
         strict = {"ignore_broken": False} if suffix == ".dae" else {}
-        loaded = trimesh.load(io.BytesIO(content), file_type=suffix[1:], force="mesh", process=False, **strict)
-        vertices = np.array(loaded.vertices, dtype=float).reshape(-1, 3) * unit
-        faces = np.array(loaded.faces, dtype=np.int64).reshape(-1, 3)
+        form = {"force": "mesh"} if resolver is None else {"force": "scene", "resolver": resolver}
+        return trimesh.load(io.BytesIO(content), file_type=suffix[1:], process=False, **form, **strict), unit
     except (GeometryError, MissingDependencyError):
         raise
     except ImportError as error:
@@ -325,11 +345,13 @@ def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
     except Exception as error:  # loaders fail in many ways on broken files
         shown = str(error) or type(error).__name__
         raise fail("format", f"it cannot be read as {suffix[1:].upper()}: {shown[:200]}") from error
-    if not len(faces):
-        raise fail("empty", "it holds no triangles")
-    if faces.min() < 0 or faces.max() >= len(vertices):
-        raise fail("format", f"a triangle names corner {faces.max()}, and there are {len(vertices)}")
-    return vertices, faces
+
+
+def _failing(file: str):
+    def fail(check: str, message: str) -> GeometryError:
+        return GeometryError(f"mesh {file}: {message}", file=file, check=check)
+
+    return fail
 
 
 def _plain_text(content: bytes, suffix: str) -> bytes:
