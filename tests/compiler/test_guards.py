@@ -11,7 +11,7 @@ from kinetree.errors import CompilationError
 from kinetree.native.kernel import Kernel
 from kinetree.native.llvm_plan import plan
 from kinetree.native.outline import outline
-from kinetree.spatial.scalar import guarded, repeated, sin, sqrt, where
+from kinetree.spatial.scalar import guarded, repeated, settled, sin, sqrt, where
 from kinetree.trace import outline_trace
 from kinetree.trace.differentiate import tangents
 from kinetree.trace.expr import Expr
@@ -148,6 +148,47 @@ def test_values_of_a_stretch_that_others_use_make_it_a_selection(states):
     y = np.array(sweeps(list(states.T)))[3]
     expected = np.column_stack([np.where(states[:, 0] > 1.0, 2.0 * y, states[:, 1]), y])
     assert evaluated(compiled, states) == pytest.approx(expected, abs=1e-14)
+
+
+def shared(x):
+    """Stretches that take values of an earlier one under the same condition, and change some numbers in turn."""
+    z, near = list(x), [settled(x[k] * x[k] > 0.5) for k in range(4)]
+    found = [guarded(near[k], [z[k]], lambda k=k: [z[k] * 0.5, *sweeps(x, plain, 1), sqrt(x[k])]) for k in range(4)]
+    z[:4] = (first for first, *_ in found)
+    rest = [others for _, *others, _ in found]
+    for _ in range(3):
+        for k in range(4):
+
+            def visit(k=k):
+                c = rest[k][k] + rest[k][k + 1]
+                return [z[k] * 0.5 + c, z[k + 1] - c * z[k] * z[k]]
+
+            z[k : k + 2] = guarded(near[k], z[k : k + 2], visit)
+    return z
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_values_without_a_substitute_are_for_stretches_under_the_same_condition(states, dtype):
+    """They are not written where a stretch is skipped; the results are those of selections."""
+    compiled = program(shared)
+    assert len(compiled.guards) >= 16
+    expected = np.array([shared(row.tolist()) for row in states])
+    tolerance = 1e-13 if dtype == "float64" else 1e-4
+    assert evaluated(compiled, states, dtype) == pytest.approx(expected, rel=tolerance, abs=tolerance)
+    together = evaluated(compiled, states[::-1].copy(), dtype)
+    assert together[::-1].tobytes() == evaluated(compiled, states, dtype).tobytes()
+
+
+def test_numbers_that_change_in_turn_have_one_slot(states):
+    """A stretch that is skipped has nothing to do: what it changes stays where it is."""
+    compiled = program(sweeps)
+    schedule = plan(compiled, 8)
+    pairs = [pair for _, each in schedule.guards.values() for pair in each]
+    same = [new in schedule.slots and schedule.slots[new] == schedule.slots.get(old) for new, old in pairs]
+    assert sum(same) > 0.7 * len(pairs)
+    alone = replace(compiled, guards=())
+    assert schedule.slot_count < plan(alone, 8).slot_count
+    assert evaluated(compiled, states).tobytes() == evaluated(alone, states).tobytes()
 
 
 def test_equal_values_within_and_after_a_stretch_are_computed_twice(states):

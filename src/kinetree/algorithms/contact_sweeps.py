@@ -14,18 +14,19 @@ Symbols: rows in the order (t1, t2, n); impulses act on the second body of a pai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from copy import copy
+from itertools import islice
 
 from kinetree.algorithms.couplings import expanded, weighted_row
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
 from kinetree.constraints.row_law import RowLaw
-from kinetree.spatial.scalar import absolute, guarded, is_zero, repeated, sqrt, where
+from kinetree.spatial.scalar import absolute, guarded, is_zero, repeated, settled, sqrt, where
 
 SWEEPS = 8  # of ANYmal's feet: 99 % of the residuals of walking states are below 3e-3 m/s
 INNER = 2  # steps of a contact that slips, in each visit
 RELAXATION = 1.4  # over 1 + mu |B_tn| / B_nn: full steps of slipping contacts end in cycles where that is above 0.7
 SHIFT = 1e-10, 1e-5  # of the mean of B's diagonal, in double and in single precision: B of few freedoms is singular
-CONSTANTS = 14  # of a contact besides its rows
 STILL = 1e-10  # change of rates in a sweep [m/s or rad/s], below which a step has converged
 TINY = 1e-30  # squared impulses or responses that count as zero
 
@@ -58,9 +59,9 @@ class FactorSpace:
         w = self._scaled([weighted_row(row, column) for column in self.system.columns])
         return self._corrected(w, [-product(u, w) for u in self._U])
 
-    def places(self, row: Mapping) -> list[int]:
-        """Where the row of this space may have entries, by structure."""
-        reached = [m for m, column in enumerate(self.system.columns) if any(k in row for k, _ in column)]
+    def places(self, coordinates: Container[int]) -> list[int]:
+        """Where the row of this space may have entries, by structure, for one over these velocity coordinates."""
+        reached = [m for m, column in enumerate(self.system.columns) if any(k in coordinates for k, _ in column)]
         if self._U and reached:
             return list(range(len(self.scale)))
         return sorted({*reached, *(n for m in reached for n in self._above[m])})
@@ -155,14 +156,17 @@ class BoundedRow:
         """Apply the first guess."""
         added(z, self.w, self._impulse)
 
-    def visit(self, z, active=True):
-        """Solve this row, and change z by it; the change of its rate."""
+    def begin(self, active) -> None:
+        """A sweep begins, for the states that have not converged: of one row all are visited."""
+
+    def visit(self, z, worst=0.0):
+        """Solve this row, and change z by it; the change of its rate, or the worst so far if that is larger."""
         old = self._impulse
         rate = self._offset + product(self.w, z) + self._yielding * old
         self._impulse, self.held, self._rate = self._law.projected(rate - old, 1.0)
         change = self._impulse - old
         added(z, self.w, change)
-        return absolute(self._root * change)
+        return larger(absolute(self._root * change), worst)
 
 
 class Frictionless(BoundedRow):
@@ -217,21 +221,20 @@ class Cone:
         k = 1.0 / (f + shift - l2 * d - l3 * g)
         self.LD = l1, l2, l3, i, j, k
 
-    def constants(self, places) -> list:
-        """All that visits take, with the rows at these entries."""
+    def constants(self) -> list:
+        """All that visits take."""
         (a, b, d), (_, c, e), (_, _, f) = self.B
-        rows = [w.get(m, 0.0) for w, at in zip(self.w, places, strict=True) for m in at]
-        return [*rows, a, b, c, d, e, f, *self.LD, self.normal, self.tangent]
+        rows = [x for w in self.w for x in w.values()]
+        return [*rows, a, b, c, d, e, f, *self.LD, self.normal, self.tangent, *self.offset, self.compliance]
 
-    @classmethod
-    def restored(cls, values, places, offset, friction, impulses, compliance) -> Cone:
-        """A contact by its `constants`."""
-        cone, values = cls.__new__(cls), iter(values)
-        cone.w = tuple({m: next(values) for m in at} for at in places)
-        a, b, c, d, e, f, *LD, cone.normal, cone.tangent = values
+    def restored(self, values, impulses) -> Cone:
+        """The same with other scalars in the place of its `constants`, taken from an iterator."""
+        cone = copy(self)
+        cone.w = tuple({m: next(values) for m in w} for w in self.w)
+        a, b, c, d, e, f, *LD = islice(values, 12)
         cone.B, cone.LD = [[a, b, d], [b, c, e], [d, e, f]], LD
-        cone.offset, cone.mu, cone.impulses, cone.compliance = offset, friction, list(impulses), compliance
-        cone._visited = False
+        cone.normal, cone.tangent, *cone.offset, cone.compliance = islice(values, 6)
+        cone.impulses = list(impulses)
         return cone
 
     def _stick(self, x, y, n) -> tuple:
@@ -252,8 +255,11 @@ class Cone:
         for w, x in zip(self.w, self.impulses, strict=True):
             added(z, w, x)
 
-    def visit(self, z, active=True):
-        """Solve this contact, and change z by it; a bound of the change of its rates."""
+    def begin(self, active) -> None:
+        """A sweep begins, for the states that have not converged: all are visited."""
+
+    def visit(self, z, worst=0.0):
+        """Solve this contact, and change z by it; a bound of the change of its rates, or the worst so far."""
         old = self.impulses
         rates = [o + product(w, z) for o, w in zip(self.offset, self.w, strict=True)]
         if not is_zero(self.compliance):
@@ -262,7 +268,7 @@ class Cone:
         change = [x - x0 for x, x0 in zip(self.impulses, old, strict=True)]
         for w, x in zip(self.w, change, strict=True):
             added(z, w, x)
-        return sum((self.B[n][n] * absolute(x) for n, x in enumerate(change)), start=0.0)
+        return larger(sum((self.B[n][n] * absolute(x) for n, x in enumerate(change)), start=0.0), worst)
 
     def _solved(self, rates, old) -> list:
         """Impulses that solve this contact at these rates of the old ones."""
@@ -321,30 +327,17 @@ class Cones:
     ----------
     near : condition
         Whether one of them may touch within the step.
-    places : sequence of tuple
-        For each contact the entries of z on which its three rows may act.
+    places : sequence of int
+        The entries of z on which their rows may act.
     make : callable
-        ``make(n)`` gives the three rows of contact n, of `FactorSpace.row`.
-    offsets, friction, impulses, compliances
-        For each contact as for `Cone`, friction for all.
+        Gives a `Cone` for each, with its first guess.
+    count : int
+        How many there are.
     """
 
-    def __init__(self, near, places, make, offsets, friction, impulses, compliances) -> None:
-        rest = [offsets, [[where(near, x, 0.0) for x in guess] for guess in impulses], compliances]
-        sizes = [sum(map(len, at)) + CONSTANTS for at in places]
-
-        def computed():
-            return [
-                x
-                for n, (at, offset, guess, compliance) in enumerate(zip(places, *rest, strict=True))
-                for x in Cone(make(n), offset, friction, guess, compliance).constants(at)
-            ]
-
-        values, self.cones = guarded(near, [0.0] * sum(sizes), computed), []
-        for size, at, offset, guess, compliance in zip(sizes, places, *rest, strict=True):
-            self.cones.append(Cone.restored(values[:size], at, offset, friction, guess, compliance))
-            values = values[size:]
-        self.near, self._places = near, sorted({m for at in places for row in at for m in row})
+    def __init__(self, near, places, make, count: int) -> None:
+        self.near, self._places, self._make = near, places, make
+        self._needed, self.cones, self._count = near, [], count
 
     @property
     def all_impulses(self) -> list:
@@ -352,30 +345,54 @@ class Cones:
         return [x for cone in self.cones for x in cone.impulses]
 
     def start(self, z) -> None:
-        """Apply the first guesses."""
-        for cone in self.cones:
-            cone.start(z)
+        """Make the contacts and apply their first guesses, where they are near; elsewhere impulses are zero."""
 
-    def visit(self, z, active=True):
-        """Solve these contacts one by one, where any is near; a bound of the change of their rates."""
+        def computed():
+            self.cones, after = self._make(), list(z)
+            for cone in self.cones:
+                cone.start(after)
+            constants = (x for cone in self.cones for x in cone.constants())
+            return *self.all_impulses, *(after[m] for m in self._places), *constants
+
+        old = [0.0] * (3 * self._count) + [z[m] for m in self._places]
+        found = guarded(self.near, old, computed)
+        values = iter(found[len(old) :])
+        self._take(z, found)
+        self.cones = [cone.restored(values, cone.impulses) for cone in self.cones]
+
+    def begin(self, active) -> None:
+        """A sweep begins, for the states that have not converged.
+
+        The conditions of all blocks are computed before the first of them is visited: then visits follow each other
+        in machine code without any operations between them.
+        """
+        self._needed = self.near if active is True else settled(self.near & active)
+
+    def visit(self, z, worst=0.0):
+        """Solve these contacts one by one, where any is near; a bound of the change of their rates, or the worst."""
 
         def solved():
-            after = list(z)
-            change = largest([cone.visit(after) for cone in self.cones])
-            return change, *self.all_impulses, *(after[m] for m in self._places)
+            after, change = list(z), worst
+            for cone in self.cones:
+                change = cone.visit(after, change)
+            return *self.all_impulses, *(after[m] for m in self._places), change
 
-        needed = self.near if active is True else self.near & active
-        change, *found = guarded(needed, [0.0, *self.all_impulses, *(z[m] for m in self._places)], solved)
+        old = [*self.all_impulses, *(z[m] for m in self._places), worst]
+        *found, worst = guarded(self._needed, old, solved)
+        self._take(z, found)
+        return worst
+
+    def _take(self, z, found: Sequence) -> None:
+        """Impulses of all contacts, then entries of z."""
         for n, cone in enumerate(self.cones):
             cone.impulses = found[3 * n : 3 * n + 3]
-        for m, z_m in zip(self._places, found[3 * len(self.cones) :], strict=True):
+        for m, z_m in zip(self._places, found[3 * self._count :], strict=False):
             z[m] = z_m
-        return change
 
 
 def larger(a, b):
-    """The larger one of two numbers; NaN is not carried over."""
-    return where(a > b, a, b)
+    """The larger one of two numbers that are not negative; NaN is not carried over."""
+    return a if is_zero(b) else b if is_zero(a) else where(a > b, a, b)
 
 
 def swept(blocks, z, sweeps: int = SWEEPS):
@@ -392,14 +409,10 @@ def swept(blocks, z, sweeps: int = SWEEPS):
         block.start(z)
     residual, active = 0.0, True
     for _ in range(sweeps):
-        residual = largest([block.visit(z, active) for block in repeated(blocks, z)])
+        for block in blocks:
+            block.begin(active)
+        residual = 0.0
+        for block in repeated(blocks, z):
+            residual = block.visit(z, residual)
         active = residual > STILL
     return z, residual
-
-
-def largest(changes):
-    """The largest of some numbers that are not negative."""
-    found = 0.0
-    for x in changes:
-        found = x if is_zero(found) else larger(x, found)
-    return found

@@ -67,9 +67,18 @@ class BodyPlaces:
             self._columns[i] = [(E.inverse_apply(s.angular), E.inverse_apply(s.linear)) for s in S]
         return self._columns[i]
 
+    def _moving(self, pair: ContactPair) -> list[set[int]]:
+        """The bodies whose joints move each shape."""
+        return [{*self.model.support(self.model.frame(name).body)} for name in pair.frames]
+
+    def coordinates(self, pair: ContactPair) -> set[int]:
+        """The velocity coordinates that move the shapes relative to each other."""
+        first, second = self._moving(pair)
+        return {k for i in first ^ second for k in self.kin.dofs_of(i)}
+
     def rows(self, pair: ContactPair, at: Vector3, axes: Sequence[Vector3]) -> tuple[dict, dict, dict]:
         """Relative velocity at a point along axes, under a unit of each velocity coordinate."""
-        first, second = ({*self.model.support(self.model.frame(name).body)} for name in pair.frames)
+        first, second = self._moving(pair)
         rows: tuple[dict, dict, dict] = {}, {}, {}
         for i in sorted(first ^ second):
             arm, onto = at - self.kin.X_0[i].r, axes if i in second else [-axis for axis in axes]
@@ -78,6 +87,15 @@ class BodyPlaces:
                 for row, axis in zip(rows, onto, strict=True):
                     row[k] = axis.dot(velocity)
         return rows
+
+
+    def contacts(self, pair: ContactPair) -> list[Detected]:
+        """The candidate points of a pair, with their axes and rows."""
+        found = []
+        for x in pair.points_of(*map(self.placed, pair.shapes)):
+            axes = contact_axes(x.normal)
+            found.append(Detected(pair, x.gap, x.position, axes, self.rows(pair, x.position, axes)))
+        return found
 
 
 def _snapped(R: Matrix3) -> Matrix3:
@@ -100,13 +118,8 @@ def detect(model, kin: Kinematics) -> list[Detected]:
     kin : Kinematics
         Of the same model.
     """
-    places, found = candidates(model, kin)
-    contacts = []
-    for pair, points in found:
-        for x in points:
-            axes = contact_axes(x.normal)
-            contacts.append(Detected(pair, x.gap, x.position, axes, places.rows(pair, x.position, axes)))
-    return contacts
+    places = BodyPlaces(model, kin)
+    return [x for pair in model.contacts for x in places.contacts(pair)]
 
 
 _GAPS = "Of each candidate point [m]: distance of the surfaces along the normal, negative where they penetrate."

@@ -8,22 +8,23 @@ friction) and equalities K. `kinetree.algorithms.contact_sweeps` solves for the 
 
 from __future__ import annotations
 
-from itertools import groupby
+from functools import partial
 
 import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints, column_laws, row_laws, wide_rows
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.contact_sweeps import SWEEPS, BoundedRow, Cone, Cones, Frictionless, swept
-from kinetree.algorithms.contacts import detect
+from kinetree.algorithms.contacts import BodyPlaces
 from kinetree.algorithms.free_step import FASTEST, along, free_step, normal_target
 from kinetree.algorithms.manifold import straight_step
+from kinetree.algorithms.nearness import Nearness
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.row_law import RowLaw
 from kinetree.contact.problem import ContactProblem
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
-from kinetree.spatial.scalar import absolute, is_zero, where
+from kinetree.spatial.scalar import absolute, is_zero, settled, where
 
 FEW = 6  # contacts, whose visits cost less than to find out whether they are needed
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
@@ -85,30 +86,33 @@ def bounded_blocks(model, kin, space, dt, before, predicted, impulses) -> dict[i
 
 def contact_blocks(model, kin, space, dt, before, predicted, impulses, many: bool) -> list:
     """Blocks of contacts; of many contacts one for each pair of shapes, which is skipped where these are far away."""
-    found = []
-    contacts = [(x, impulses[3 * n : 3 * n + 3]) for n, x in enumerate(detect(model, kin))]
-    for pair, group in groupby(contacts, key=lambda each: each[0].pair):
-        near, cones = False, []
-        for x, guess in group:
+
+    def contacts(pair, guesses, places=None) -> list:
+        """The blocks of a pair. What a stretch that may be skipped computes, no other may use: so each has places."""
+        found = []
+        for x, guess in zip((places or BodyPlaces(model, kin)).contacts(pair), guesses, strict=True):
             rates = [along(row, before) for row in x.rows]
             least, compliance = normal_target(pair, x.gap, dt, rates[2], along(x.rows[2], predicted))
             if is_zero(pair.friction):
                 law = RowLaw(lower=least)
                 found.append(Frictionless(space.row(x.rows[2]), rates[2], law, guess[2:], compliance=compliance))
-                continue
-            cones.append((x.rows, [*rates[:2], rates[2] - least], guess, compliance))
-            touches = x.gap < dt * (FASTEST + 2.0 * sum(map(absolute, rates)))  # an impact may turn all of its speed
-            near = touches if near is False else near | touches
-        if cones and many:
-            rows, offsets, guesses, compliances = zip(*cones, strict=True)
-            places = [[space.places(row) for row in each] for each in rows]
+            else:
+                rates[2] = rates[2] - least
+                found.append(Cone(map(space.row, x.rows), rates, pair.friction, guess, compliance))
+        return found
 
-            def make(n, rows=rows):
-                return [space.row(row) for row in rows[n]]
-
-            found.append(Cones(near, places, make, offsets, pair.friction, guesses, compliances))
+    found, places, first, skipped = [], BodyPlaces(model, kin), 0, {}
+    if many:
+        nearness = Nearness(model, kin, dt, FASTEST)
+        skipped = {pair.name: settled(nearness.near(pair)) for pair in model.contacts if not is_zero(pair.friction)}
+    for pair in model.contacts:
+        guesses = [impulses[k : k + 3] for k in range(first, first + 3 * pair.count, 3)]
+        first += 3 * pair.count
+        if pair.name in skipped:
+            reached = space.places(places.coordinates(pair))
+            found.append(Cones(skipped[pair.name], reached, partial(contacts, pair, guesses), pair.count))
         else:
-            found += [Cone(map(space.row, rows), *rest[:1], pair.friction, *rest[1:]) for rows, *rest in cones]
+            found += contacts(pair, guesses, places)
     return found
 
 

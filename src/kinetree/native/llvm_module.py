@@ -265,9 +265,11 @@ class Block:
             if label == "needed":
                 self.emit(chunk)
             else:
+                slots = self.plan.slots
                 for new, old in pairs:
-                    self.names[new] = self.operand(old)
-                    self._keep(new)
+                    if new not in slots or slots[new] != slots.get(old) or new in self.plan.stored:
+                        self.names[new] = self.operand(old)
+                        self._keep(new)
             self.lines.append("  br label %whole")
         self.lines.append("whole:")
         self.label = "whole"

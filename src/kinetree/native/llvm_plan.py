@@ -56,7 +56,7 @@ class Plan:
         For every value that is a result: the (output, entry) places it goes to.
     guards : dict of int to (int, tuple)
         For chunks that may be skipped: the value that is 0 then, and pairs of a value of the chunk and the earlier one
-        that it is then.
+        that it is then. Where nobody uses the earlier one afterwards, both have one slot, and nothing is to be done.
     """
 
     program: Program | Packed
@@ -143,7 +143,12 @@ def plan(program: Program | Packed, lanes: int, checks: bool = True, chunk: int 
     in_memory = stored if reread and not program.cuts else {}
     ends = {value: last[value] for value, k in maker.items() if last.get(value, k) > k and value not in in_memory}
     widths = program.widths if isinstance(program, Packed) else ()
-    slots, slot_count = assign_slots(maker, ends, 2 * stride, bool(program.cuts), widths)
+    chunks, first = (chunks, {}) if widths else _in_place(guards, chunks, taken, maker, ends)
+    for value, head in first.items():
+        ends[head] = max(ends[head], ends[value])
+    alone = {value: end for value, end in ends.items() if value not in first}
+    slots, slot_count = assign_slots(maker, alone, 2 * stride, bool(program.cuts), widths)
+    slots |= {value: slots[head] for value, head in first.items()}
     return Plan(
         program=program,
         operands=taken,
@@ -200,6 +205,40 @@ def _guarded_chunks(program: Program, chunks, last: dict[int, int]) -> dict[int,
             last[needed] = max(last.get(needed, number), number)
         found[number] = value, pairs
     return found
+
+
+def _in_place(guards, chunks, taken, maker, ends) -> tuple[tuple[tuple[int, ...], ...], dict[int, int]]:
+    """Values of chunks that may be skipped which take the slot of the value that they are then.
+
+    That needs an earlier value which nobody uses afterwards, also not later in the chunk: so these operations are
+    moved to its end, if need be.
+
+    Returns
+    -------
+    chunks : tuple of tuple of int
+        In the new order.
+    first : dict of int to int
+        For each such value the first one in its slot.
+    """
+    chunks, first = list(chunks), {}
+    for number in sorted(guards):
+        pairs = {
+            new: old
+            for new, old in guards[number][1]
+            if new in ends and ends.get(old) == number and maker.get(old, number) < number
+        }
+        step, use = _steps(chunks[number], taken)
+        late = {new for new, old in pairs.items() if step[new] < use.get(old, -1) and new not in use}
+        if late:
+            chunks[number] = (*(x for x in chunks[number] if x not in late), *(x for x in chunks[number] if x in late))
+            step, use = _steps(chunks[number], taken)
+        first |= {new: first.get(old, old) for new, old in pairs.items() if step[new] >= use.get(old, -1)}
+    return tuple(chunks), first
+
+
+def _steps(chunk: Sequence[int], taken) -> tuple[dict[int, int], dict[int, int]]:
+    """The steps of a chunk that make values, and the last ones that use them."""
+    return {x: k for k, x in enumerate(chunk)}, {a: k for k, x in enumerate(chunk) for a in taken[x]}
 
 
 def assign_slots(

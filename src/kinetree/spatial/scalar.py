@@ -15,7 +15,7 @@ import numpy as np
 
 __all__ = [
     "SNAP", "absolute", "arctan2", "cos", "detach", "exp", "guarded", "is_zero", "log", "maximum", "minimum",
-    "repeated", "sign", "sin", "sincos", "sqrt", "tanh", "where", "with_slopes",
+    "repeated", "settled", "sign", "sin", "sincos", "sqrt", "tanh", "where", "with_slopes",
 ]  # fmt: skip
 
 
@@ -152,7 +152,8 @@ def guarded(condition, old, compute):
     condition : bool, array of bool or Condition
     old : sequence of scalars
     compute : callable
-        Gives as many scalars, which must be finite also where the condition does not hold.
+        Gives as many scalars, which must be finite also where the condition does not hold; or more, whose last ones
+        have any value there, also NaN: for later stretches under conditions that imply this one.
 
     Returns
     -------
@@ -160,11 +161,17 @@ def guarded(condition, old, compute):
         The same as of `where`, one by one. Machine code of large programs skips the computation where the condition
         holds for no state of a tile (`trace.graph`); its results do not depend on the other states.
     """
-    if isinstance(condition, (bool, np.bool_)):
-        return list(compute()) if condition else list(old)
     if hasattr(condition, "graph"):
         return condition.graph.guarded(condition, old, compute)
-    return [where(condition, a, b) for a, b in zip(compute(), old, strict=True)]
+    new = list(compute())
+    return [*(where(condition, a, b) for a, b in zip(new, old, strict=False)), *new[len(old) :]]
+
+
+def settled(condition):
+    """The same condition, from here on by one number: `guarded` stretches under it need no operations before them."""
+    if isinstance(condition, (bool, np.bool_)):
+        return condition
+    return where(condition, 1.0, 0.0) > 0.5
 
 
 def repeated(parts, values):

@@ -39,7 +39,8 @@ class Guard(NamedTuple):
     value : int
         The node of the number, 1 or 0; it stands before the stretch.
     results, old : tuple of int
-        Nodes of the results, and of the values that they are where the number is 0.
+        Nodes of the results, and of the values that they are where the number is 0. There may be more results, which
+        have any value then.
     """
 
     start: int
@@ -104,8 +105,9 @@ class Graph:
         old = [zero._operand(x, "guarded") for x in old]
         if self._guarding or condition.constant is not None:
             new = [zero._operand(x, "guarded") for x in compute()]
-            return [Expr(self, self.where(condition.id, a, b)) for a, b in zip(new, old, strict=True)]
-        value = self.where(condition.id, self.ONE, self.ZERO)
+            chosen = [self.where(condition.id, a, b) for a, b in zip(new, old, strict=False)]
+            return [Expr(self, k) for k in (*chosen, *new[len(old) :])]
+        value = self._number_of(condition.id)
         start, known = len(self.nodes), len(self.index)
         self._guarding = True
         try:
@@ -114,11 +116,21 @@ class Graph:
             self._guarding = False
         holds = self.lt(self.const(0.5), value)
         # Without the rules of `where`, which could give a result by parts that others use.
-        results = [b if a == b else self.node(("where", holds, a, b)) for a, b in zip(new, old, strict=True)]
+        results = [b if a == b else self.node(("where", holds, a, b)) for a, b in zip(new, old, strict=False)]
+        results += new[len(old) :]
         self.guards.append(Guard(start, len(self.nodes), value, tuple(results), tuple(old)))
         made = [self.index.popitem() for _ in range(len(self.index) - known)]
         self.index.update(entry for entry in reversed(made) if entry[0][0] in ("const", "input", "param"))
         return [Expr(self, k) for k in results]
+
+    def _number_of(self, condition: int) -> int:
+        """The number that is 1 where a condition holds and else 0; of a `settled` one that by which it is given."""
+        op, *args = self.nodes[condition]
+        if op == "lt" and self.value[args[0]] == 0.5:
+            given = self.nodes[args[1]]
+            if given[0] == "where" and given[2:] == (self.ONE, self.ZERO):
+                return args[1]
+        return self.where(condition, self.ONE, self.ZERO)
 
     # Leaves ---------------------------------------------------------------------------------------------------------
 

@@ -478,14 +478,17 @@ class _Copies:
                 self._guard(guards[k], piece, start)
         if self.cuts and self.cuts[-1] == len(self.code):
             self.cuts.pop()
+        stop = len(self.code)
         places = [self._state(k) for k in roots]
+        if self.guards and len(self.code) > stop and self.cuts[-1:] != [stop]:
+            self.cuts.append(stop)  # a last stretch that may be skipped ends before leaves that are results
         return Assembled(self.code, self.prologue, places, self.params, self.cuts, self.guards)
 
     def _guard(self, guard: Guard, piece: Piece, start: int) -> None:
         """Note that the code from a place on may be skipped."""
         value, pairs = self._state(guard.value), {}
         exported = set(piece.exported)
-        for result, old in zip(guard.results, guard.old, strict=True):
+        for result, old in zip(guard.results, guard.old, strict=False):  # the other results have any value
             place = self._value.get(result) if result in exported else None
             if isinstance(place, int) and start <= place and self.code[place][0] not in LEAVES:
                 pairs[place] = self._state(old)
