@@ -222,7 +222,7 @@ def test_fluids_and_compensation_of_files_are_mujocos():
       <body name="b" pos="0 0 -.8" euler=".3 .2 .1" gravcomp=".6"><joint name="b" axis="1 1 0"/>
         <joint name="c" axis="0 1 0"/>
         <geom type="capsule" size=".05 .2" mass="1" fluidshape="ellipsoid" pos=".05 0 0"/>
-      <body name="d" pos="0 0 -.3" gravcomp="1"><joint name="d" axis="0 0 1"/>
+      <body name="d" pos="0 0 -.3" gravcomp="1"><joint name="d" axis="0 0 1" pos=".2 .1 0"/>
         <inertial mass=".7" pos=".1 0 .2" fullinertia=".02 .03 .04 .002 .003 .001"/></body></body></body>
       </worldbody></mujoco>"""
     mj, model = mujoco.MjModel.from_xml_string(text), kt.io.load_mjcf(text)

@@ -178,7 +178,7 @@ FEATURES = {
             ("springyield", ".1", 'stiffness="3"', refused(f"tendon '{name}' has a spring that yields")),
             ("damping", "3", "", EQUAL),
             ("frictionloss", "1", "", EQUAL if kind == "fixed" else reported("dry friction: here Coulomb's law")),
-            ("armature", "1", "", unsupported(f"tendon '{name}' (armature)")),
+            ("armature", "1", "", EQUAL),
             ("range", "8 9", "", reported("1 tendon has limits: here springs with dampers")),
             ("margin", "9", 'range="-9 9"', reported(f"tendon '{name}': MuJoCo's push from the margin 9")),
             ("actuatorfrcrange", "-1 2", "", EQUAL),
@@ -207,7 +207,7 @@ FEATURES = {
     "actuator armature": ({"actuator": '<motor joint="hinge" armature=".4" gear="2"/>'}, EQUAL),
     "actuator armature: parent": ({"actuator": '<motor jointinparent="hinge" armature=".4" gear="2"/>'}, EQUAL),
     "actuator armature: ball": ({"actuator": '<motor joint="ball" armature=".4"/>'}, refused("armature or damping of")),
-    "actuator armature: tendon": ({"actuator": '<motor tendon="cord" armature=".4"/>'}, unsupported("(armature)")),
+    "actuator armature: tendon": ({"actuator": '<motor tendon="cord" armature=".4"/>'}, EQUAL),
     "actuator damping": ({"actuator": '<motor joint="hinge" damping=".4" gear="2"/>'}, EQUAL),
     "actuator damping: two": (
         {"hinge": 'damping=".2"', "actuator": '<motor joint="hinge" damping=".4"/><motor joint="hinge" armature="1"/>'},

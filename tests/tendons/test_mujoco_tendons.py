@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -140,19 +141,46 @@ def test_a_limit_stops_the_tendon():
     assert run.q[-1, 0] == pytest.approx(-0.1 - 20.0 / cord.limit_stiffness, abs=1e-9)
 
 
-def test_armature_is_refused_by_name():
-    """A tendon's inertia couples joints: named, and left out only on demand; the length is there."""
-    text = robot("cord", extra='<fixed name="heavy" armature="1" stiffness="2"><joint joint="hinge" coef="1"/></fixed>')
-    model = load_mjcf(text)
-    assert model.unsupported == ("tendon 'heavy' (stiffness, armature)",)
-    rest = model.without_unsupported()
-    assert rest.unsupported == () and [force.name for force in rest.forces] == ["tendon cord"] == [
-        force.name for force in model.forces]  # fmt: skip
-    assert model.without_unsupported("tendons").forces == ()
-    with pytest.raises(UnsupportedError, match="heavy"):
-        kt.forward_dynamics(model, model.neutral(), np.zeros(model.nv), np.zeros(model.nv))
-    q = model.random_q(np.random.default_rng(0))
-    assert kt.dynamics.tendon_lengths(rest, q)[1] == pytest.approx(q[model.q_index("hinge")][0])
+HEAVY = robot(extra='<spatial name="rope" armature=".7"><site site="w"/><site site="s"/><pulley divisor="2"/>'
+              '<site site="s"/><site site="u"/></spatial><fixed name="sum" armature=".4">'
+              '<joint joint="hinge" coef="2"/><joint joint="slide" coef="-1"/></fixed>')  # fmt: skip
+
+
+def test_accelerations_with_inertia_along_tendons_are_mujocos():
+    """The armature is part of the mass matrix; the forces of a motion give the motion."""
+    model, mj = load_mjcf(HEAVY), mujoco.MjModel.from_xml_string(HEAVY)
+    there, data, zero = MuJoCo(model, mj), mujoco.MjData(mj), np.zeros(model.nv)
+    bare = model.replace(equipment=replace(model.equipment, tendons=()))
+    for seed in range(4):
+        q, v = model.random_state(np.random.default_rng(seed))
+        data.qpos[:], data.qvel[:] = there.q_to(q), there.v_to(q, v)
+        mujoco.mj_forward(mj, data)
+        expected = there.a_from(q, v, data.qacc)
+        with kt.interpreted():
+            found = [kt.forward_dynamics(model, q, v, zero, method=method) for method in ("auto", "crba")]
+            tau, other = kt.inverse_dynamics(model, q, v, expected), kt.forward_dynamics(bare, q, v, zero)
+        np.testing.assert_allclose(found, [expected] * 2, atol=1e-11 * np.abs(expected).max())
+        np.testing.assert_allclose(tau, zero, atol=1e-11 * np.abs(expected).max())
+        assert np.abs(expected - other).max() > 0.1
+
+
+def test_runs_with_inertia_along_tendons_keep_their_energy():
+    """Its kinetic energy is part of the balance; methods that do not compute it refuse by name."""
+    model = load_mjcf(HEAVY)
+    q, v = model.random_state(np.random.default_rng(0))
+    run = kt.simulate(model, q, v, duration=0.2, integrator=kt.integrators.Adaptive("dop853", rtol=1e-10, atol=1e-10))
+    assert np.ptp(run.energy_balance.energy) < 1e-7 * run.energy_balance.scale
+    rates = np.array([kt.dynamics.tendon_velocities(model, q, v) for q, v in zip(run.q, run.v, strict=True)])
+    along = 0.5 * rates**2 @ [0.7, 0.4]
+    np.testing.assert_allclose(run.kinetic_energy - kt.kinetic_energy(model, run.q, run.v), along, rtol=1e-9)
+    for call in (
+        lambda: kt.simulate(model, duration=0.1, dt=0.01, integrator="implicit_midpoint"),
+        lambda: kt.forward_dynamics(model, q, v, v, method="aba"),
+        lambda: kt.redmax.equation(model, q, v, v),
+        lambda: kt.maximal(model),
+    ):
+        with pytest.raises(UnsupportedError, match="tendon rope"):
+            call()
 
 
 def test_other_numbers_at_run_time():

@@ -32,6 +32,7 @@ from kinetree.algorithms.projection import with_followers, with_given_motions
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.singular_positions import passing_solver
 from kinetree.algorithms.spec import algorithm
+from kinetree.algorithms.tendon_inertia import refuse_tendon_inertia, tendon_inertia, tendon_inertia_forces
 from kinetree.errors import UnsupportedError
 from kinetree.model.constrained import LOOP_REPAIR
 from kinetree.spatial.scalar import is_zero
@@ -73,10 +74,10 @@ def inverse_dynamics(
     --------
     rnea, forward_dynamics
     """
-    refuse_unsupported(model, "rnea", computed=computed_constraints(model))
+    refuse_unsupported(model, "rnea", computed=computed_constraints(model), armatures=True)
     kin = Kinematics(model, q, v)
     found, wide = given_row_forces(model, kin, a), given_wide_forces(model, kin, a)
-    tau = method(model, q, v, a, f_ext)
+    tau = plus(method(model, q, v, a, f_ext), tendon_inertia_forces(model, q, v, a))
     needed = without_rows(model, kin, minus(tau, law_forces(model, q, v, x, u)), found, wide)
     tau, in_loops = at_masters(model, needed), {}
     if remaining_rows(model) or actuated is not None:
@@ -127,11 +128,13 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     --------
     aba, inverse_dynamics
     """
-    refuse_unsupported(model, "aba", computed=computed_constraints(model))
+    dense = method is None or method is forward_dynamics_crba
+    refuse_unsupported(model, "aba", computed=computed_constraints(model), armatures=dense)
     passive = law_forces(model, q, v, x, u)
     force = plus(tau, passive)
-    if method is None or (model.constraints and method is forward_dynamics_crba):
-        given = model, q, v, force, f_ext, model.armature
+    if method is None or (dense and (model.constraints or model.armatures)):
+        added, bias = tendon_inertia(model, q, v)
+        given = model, q, v, minus(force, bias), f_ext, model.armature, added
         return constrained_accelerations(*given, multipliers=multipliers, solver=passing_solver(model))
     if method in MULTIPLIERS or (model.constraints and method in REDUCED):
         return method(model, q, v, force, f_ext, multipliers=multipliers)
@@ -181,15 +184,16 @@ def semi_implicit_velocities(model, q, v, tau, dt, f_ext=None, x=None, u=None):
 
 def semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
     """Joint forces, wrenches, the diagonal beside the bodies' mass matrix, and further terms added to it."""
-    refuse_unsupported(model, "aba", computed=[*bounded_constraints(model), *stepped_constraints(model)])
+    refuse_unsupported(model, "aba", [*bounded_constraints(model), *stepped_constraints(model)], armatures=True)
     elastic, damping, stiffness = passive_terms(model, q, v, x, u, elements=False)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
     diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
-    added = None
+    added, bias = tendon_inertia(model, q, v)
+    force = minus(force, bias)
     if model.laws:
-        added, of_elements = implicit_terms(model, q, v, dt, x, u)
-        force = plus(force, of_elements)
+        of_laws, of_elements = implicit_terms(model, q, v, dt, x, u)
+        added, force = plus(added, of_laws) if added else of_laws, plus(force, of_elements)
         if all(is_zero(x) for k, row in enumerate(added) for m, x in enumerate(row) if m != k):  # laws of joints alone
             diagonal, added = [d + row[k] for k, (d, row) in enumerate(zip(diagonal, added, strict=True))], None
     return force, f_ext, diagonal, added
@@ -200,7 +204,7 @@ def step_accelerations(model, q, w, tau, f_ext=None, u=None, *, multipliers=Fals
 
     So other coordinates move as in a model that has no such freedoms, whatever the points at which a method looks.
     """
-    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
+    refuse_unsupported(model, "aba", computed=stepped_constraints(model), armatures=True)
     v, x = w[: model.nv], w[model.nv :]
     q, v = with_given_motions(model, q, v) if model.has_given_motions else (q, v)
     q, v = with_followers(model, q, v) if model.constraints else (q, v)
@@ -220,12 +224,14 @@ def computed_constraints(model, loops=True):
     return [c for c in model.constraints if c.row_kind in ("equality", "box") and (loops or not c.frames)]
 
 
-def refuse_unsupported(model, bare, computed=()):
+def refuse_unsupported(model, bare, computed=(), armatures=False):
     """Raise UnsupportedError for physics of the model that is not computed here, instead of leaving it out.
 
     ``bare`` names the algorithm that computes the same of the tree alone; ``computed`` are constraints that the caller
-    solves for.
+    solves for; ``armatures``: it computes inertia along tendons.
     """
+    if not armatures:
+        refuse_tendon_inertia(model, "this algorithm or method")
     solved = {str(c) for c in computed}
     left = remaining_rows(model)
     given = (str(c) for c in model.constraints if c.time_dependent or c.row_kind != "equality" or c in left)

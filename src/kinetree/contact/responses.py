@@ -13,7 +13,7 @@ def response_matrix(model, q, t: float = 0.0) -> np.ndarray:
 
     With constraints it is the derivative of the complete forward dynamics by joint forces, in which these are linear.
     """
-    if not model.constraints and not model.time_dependent:
+    if not (model.constraints or model.armatures or model.time_dependent):
         return np.asarray(public_call("inverse_mass_matrix")(model, q), dtype=float)
     if not model.nv:
         return np.zeros((0, 0))

@@ -36,6 +36,8 @@ class TendonForce(ForceElement):
         Limits of the length [m].
     limit_stiffness, limit_damping : float
         Of the spring and damper that act beyond a limit [N/m, N s/m].
+    armature : float
+        Inertia m along the length, with the kinetic energy ``m (dL/dt)^2 / 2``, as of a drum [kg].
 
     Raises
     ------
@@ -71,6 +73,7 @@ class TendonForce(ForceElement):
     upper: float | None = None
     limit_stiffness: float = 0.0
     limit_damping: float = 0.0
+    armature: float = 0.0
 
     joint_fields, frame_fields = (), ()
     passive = True
@@ -80,6 +83,7 @@ class TendonForce(ForceElement):
         label = f"TendonForce {self.name!r}"
         object.__setattr__(self, "path", path_of(f"{label}: path", self.path))
         set_numbers(self, "stiffness", "damping", "dry_friction", "limit_stiffness", "limit_damping", least=0.0)
+        set_numbers(self, "armature", least=0.0)
         object.__setattr__(self, "rest_length", self._rest_lengths(f"{label}: rest_length"))
         for what in ("lower", "upper"):
             if getattr(self, what) is not None:

@@ -120,7 +120,7 @@ class ContactDynamics:
         self._system, self.friction, self._tau, self._f_ext = system, friction, tau, f_ext
         self.trials, self._nv = TrialDynamics(system, tau, f_ext), system.model.nv
         self._kinematics = system.function(CONTACT_KINEMATICS, checks=False) if len(friction) else None
-        self._is_tree = not system.model.constraints
+        self._is_tree = not (system.model.constraints or system.model.armatures)
         self._inertia = system.function("crba", checks=False) if self._is_tree else None
         self._dynamics = None if self._is_tree else system.function(system.rate, checks=False)
 

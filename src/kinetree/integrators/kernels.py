@@ -20,6 +20,7 @@ from kinetree.algorithms.implicit_forces import implicit_state_changes
 from kinetree.algorithms.manifold import apply_couplings, integrate, normalize, reparameterize, tangent_rate
 from kinetree.algorithms.projection import closed
 from kinetree.algorithms.spec import ALGORITHMS, Spec, algorithm
+from kinetree.algorithms.tendon_inertia import tendon_kinetic_energy
 from kinetree.once import once
 
 
@@ -152,6 +153,10 @@ def _shapes(text: str) -> dict[str, tuple]:
         name: tuple(int(x) if x.isdigit() else x.removeprefix("#") for x in sizes.split(",") if x)
         for name, sizes in found
     }
+
+
+ALONG_TENDONS = part("tendon_kinetic_energy", tendon_kinetic_energy, "q[nq] v[nv]", "T", domains=(UNIT_QUATERNIONS,))
+"""The kinetic energy of inertia along tendons, which belongs to no tree."""
 
 
 def whole_step(name: str, step: Callable, domains=COMPLETE) -> Spec:

@@ -8,7 +8,7 @@ from kinetree.algorithms.projection import has_loops, is_projected
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compiler.function import Function
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.integrators.kernels import CLOSED_STATE, RATE
+from kinetree.integrators.kernels import ALONG_TENDONS, CLOSED_STATE, RATE
 
 
 def time_argument(model, t) -> tuple[np.ndarray, ...]:
@@ -85,8 +85,11 @@ class System:
 
     def energies(self, q, v, now: tuple = ()) -> dict[str, np.ndarray]:
         """Energies of states by the names of the arrays of runs [J]; ``now`` as `time_argument` gives it."""
+        kinetic = self.function("kinetic_energy")(q, v, *now)
+        if self.model.armatures:
+            kinetic = kinetic + self.function(ALONG_TENDONS, checks=False)(q, v, *now)
         return {
-            "kinetic_energy": self.function("kinetic_energy")(q, v, *now),
+            "kinetic_energy": kinetic,
             "potential_energy": self.function("potential_energy")(q, *now),
             "elastic_energy": self.function("elastic_energy")(q, *(now if self.model.laws else ())),
         }

@@ -148,6 +148,7 @@ def _refuse(model: Model) -> None:
     found = [*model.unsupported, *(f"the {c}" for c in model.constraints if c.row_kind != EQUALITY)]
     found += [f"joint {name!r}, which depends on time" for name in _timed(model)]
     found += [f"the {c}, which depends on time" for c in model.constraints if c.time_dependent]
+    found += [f"the armature of {each.name!r}" for each in model.armatures]
     found += ["ranges of the forces of actuators on joints"] * bool(model._force_ranges)
     if found:
         raise UnsupportedError(

@@ -8,6 +8,7 @@ from kinetree.arguments import a_name, whole
 from kinetree.errors import unknown_name
 from kinetree.forces.contract import ForceElement, present
 from kinetree.forces.muscle import Muscle
+from kinetree.forces.tendon_force import TendonForce
 
 
 class ForceParts:
@@ -162,6 +163,12 @@ class ForceParts:
     def acting_on_tendons(self) -> tuple[ForceElement, ...]:
         """The elements of those tendons that have forces."""
         return tuple(force for force in self.tendon_forces if force.acts)
+
+    @property
+    def armatures(self) -> tuple[ForceElement, ...]:
+        """The elements along paths, those of tendons included, that have inertia."""
+        along = (*self.elements, *self.tendon_forces)
+        return tuple(each for each in along if isinstance(each, TendonForce) and present(each.armature))
 
     @property
     def acting_in_loops(self) -> tuple[ForceElement, ...]:

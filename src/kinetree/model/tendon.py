@@ -88,9 +88,7 @@ class Tendon:
 
     @property
     def not_computed(self) -> str:
-        """The reason why its forces are not computed: "armature", "hard limits"; empty if they are."""
-        if self.armature:
-            return "armature"
+        """The reason why its forces are not computed: "hard limits"; empty if they are."""
         return "hard limits" if self.is_limited and not (self.limit_stiffness or self.limit_damping) else ""
 
     def __str__(self) -> str:

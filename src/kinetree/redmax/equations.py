@@ -22,6 +22,7 @@ from kinetree.algorithms.matrices import apply, minus, plus
 from kinetree.algorithms.passive import passive_terms
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.spec import algorithm
+from kinetree.algorithms.tendon_inertia import refuse_tendon_inertia
 from kinetree.redmax.jacobians import body_columns
 
 
@@ -41,6 +42,7 @@ def reduced_inertia(model, J) -> list:
 
 def reduced_forces(model, q, v, tau, f_ext, x, u, J) -> list:
     """``f_r = J^T (f_m - M Jdot qd)``, actuators, springs and dampers of joints, and force elements."""
+    refuse_tendon_inertia(model, "redmax")
     X, V = body_twists(model, q, v)
     X_0 = world_transforms(model, q)
     elastic, damping, _ = passive_terms(model, q, v, x, u)

@@ -142,7 +142,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components, closure, 
         notes += [*changed, *inexact_rows(active)]
         require_regular_start(System(active), q, method)
         active = closed_by(active, closure, method, "simulate")
-    refuse_unsupported(active, "aba", computed=[*stepped_constraints(active), *bounded])
+    refuse_unsupported(active, "aba", [*stepped_constraints(active), *bounded], armatures=True)
     refuse_internal("simulate", active, method)
     steps, slow = slow_steps(active, method) if isinstance(method, Adaptive) else (0.0, [])
     notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))

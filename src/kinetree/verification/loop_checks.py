@@ -44,6 +44,8 @@ def applies(model) -> None:
     """Raise LeftOut unless the model has rows that are neither eliminated nor bounded."""
     if not model.constraints or not remaining_rows(model):
         raise LeftOut("the model has no loops")
+    if model.armatures:
+        raise LeftOut("tendons have inertia")
     if any(c.row_kind != "equality" for c in model.constraints):
         raise LeftOut("forces of some constraints are bounded")
     if model.time_dependent or any(c.time_dependent for c in model.constraints):

@@ -10,6 +10,7 @@ from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics
 from kinetree.io.mjcf.shapes import geom_frame
 from kinetree.model import ModelBuilder
+from kinetree.model.builder import rotation_of_quaternion
 from kinetree.spatial import GeneralRotation, Matrix3
 from kinetree.spatial.rotations import quaternion_from_rotation
 
@@ -33,8 +34,8 @@ def add_body_forces(builder: ModelBuilder, place: Layout, physics: Physics, note
         weight = mj.body_gravcomp[b] * mj.body_mass[b] * np.asarray(physics.gravity)
         if np.any(weight):
             _check_ranges(place, b, notes)
-            at = mj.body_ipos[b] + place.shift[b]
-            builder.add_force(PointForce(f"gravcomp {place.bodies[b]}", place.bodies[b], -weight, at))
+            name = place.bodies[b]  # the frame of that name is MuJoCo's, wherever the joints are
+            builder.add_force(PointForce(f"gravcomp {name}", name, -weight, mj.body_ipos[b]))
 
 
 def _check_ranges(place: Layout, b: int, notes: Notes) -> None:
@@ -64,10 +65,10 @@ def _add_fluid(builder: ModelBuilder, place: Layout, b: int, fluid: dict) -> Non
     if not geoms:
         moments, mass = mj.body_inertia[b], float(mj.body_mass[b])
         size = np.sqrt(6.0 * np.maximum(moments.sum() - 2.0 * moments, MINIMUM) / mass)
-        R, at = place.pose(b, mj.body_ipos[b], mj.body_iquat[b])
+        R = rotation_of_quaternion(mj.body_iquat[b])
         turn = quaternion_from_rotation(GeneralRotation(Matrix3([tuple(row) for row in R.T.tolist()])))
         name = place.bodies[b]
-        builder.add_force(BoxDrag(f"fluid {name}", name, size, **fluid, at=at, orientation=turn))
+        builder.add_force(BoxDrag(f"fluid {name}", name, size, **fluid, at=mj.body_ipos[b], orientation=turn))
 
 
 def _semiaxes(kind: int, size: list[float]) -> list[float]:

@@ -42,7 +42,7 @@ _REFUSED = "so forward_dynamics, simulate, ... refuse the model"
 # Equipment that the dynamics do not compute, by type: the kind of element, one of them, several.
 _KINDS = {
     equipment.RotationLimit: ("joint", "limit of a ball joint", "limits of ball joints"),
-    equipment.Tendon: ("tendon", "tendon with armature", "tendons with armature"),
+    equipment.Tendon: ("tendon", "tendon with hard limits", "tendons with hard limits"),
 }
 
 
