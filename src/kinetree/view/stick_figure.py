@@ -69,13 +69,13 @@ def _links(model, i: int, ends: list[np.ndarray], size: float) -> list[Part]:
         found.append(Part(f"{name} {len(found)}", i, "stick", X, "capsule", (THIN * size, length), color))
     if not found and model.I[i].m:
         com, lengths = np.array([*model.I[i].com]), _box(model, i)
-        X = pose_matrix(_principal(model, i)[1], com)
+        X = pose_matrix(principal(model, i)[1], com)
         least = 0.5 * THIN * size
         found.append(Part(f"{name} 0", i, "stick", X, "box", tuple(max(x, least) for x in lengths), color))
     return found
 
 
-def _principal(model, i: int):
+def principal(model, i: int):
     """Principal moments about the center of mass [kg m^2], and their axes as columns of a rotation."""
     inertia = model.I[i]
     c, m = np.array([*inertia.com]), float(inertia.m)
@@ -89,7 +89,7 @@ def _box(model, i: int) -> tuple[float, ...]:
     """Edge lengths along the principal axes of the homogeneous box with the body's mass and inertia [m]."""
     if not model.I[i].m:
         return ()
-    moments, _ = _principal(model, i)
+    moments, _ = principal(model, i)
     squares = 6.0 / float(model.I[i].m) * (moments.sum() - 2.0 * moments)
     return tuple(np.sqrt(np.maximum(squares, 0.0)).tolist())
 
