@@ -23,6 +23,7 @@ from kinetree.compiler.function import compile as compile
 from kinetree.io.dh import dh as dh
 from kinetree.compiler.derivative_functions import differentiate as differentiate
 from kinetree.compiler.interpret import interpreted as interpreted
+from kinetree.control.pose_search import inverse_kinematics as inverse_kinematics
 from kinetree.io.lint.lint import lint as lint
 from kinetree.io.load import load as load
 from kinetree.maximal_coordinates.of_model import maximal as maximal
@@ -120,6 +121,7 @@ __all__ = [
     "integrators",
     "interpreted",
     "inverse_dynamics",
+    "inverse_kinematics",
     "io",
     "jacobian",
     "joints",

@@ -16,8 +16,8 @@ _OURS = {
         "CalcJacobianTranslationalVelocity calculateJacobian CalcPointJacobian CalcPointJacobian6D "
         "CalcBodySpatialJacobian frame_jacobian"
     ),
-    "kt.control.inverse_kinematics(model, {frame: pose})": (
-        "ik IK inverse_kinematics InverseKinematics calculateInverseKinematics"
+    "kt.inverse_kinematics(model, {frame: pose})": (
+        "ik IK InverseKinematics calculateInverseKinematics"
     ),
     "kt.kinematics.jacobian_rate(model, q, v, frame=..., reference=...)": (
         "computeJointJacobiansTimeVariation getFrameJacobianTimeVariation mj_jacDot CalcBiasSpatialAcceleration"

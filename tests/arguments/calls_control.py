@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import kinetree as kt
-from kinetree import control
+from kinetree import control, inverse_kinematics
 
 
 def table(folder) -> dict[str, tuple]:
@@ -21,12 +21,12 @@ def table(folder) -> dict[str, tuple]:
         ),
         "control.FrameReference": (control.FrameReference, dict(source=pose)),
         "control.FrameTask": (control.FrameTask, dict(frame="tip", reference=pose, kp=4.0, kd=None, part=None)),
-        "control.inverse_kinematics": (
-            control.inverse_kinematics,
+        "inverse_kinematics": (
+            inverse_kinematics,
             dict(
                 model=m, targets={"tip": [0.3, 0.0, 0.2]}, q0=[0.1, 0.2], method="levenberg_marquardt", weights=None,
                 posture=None, position_tolerance=1e-6, rotation_tolerance=1e-6, limits=True, max_iterations=20,
-                restarts=0, seed=0,
+                restarts=0, seed=0, path=False,
             ),
         ),
         "control.lqr": (

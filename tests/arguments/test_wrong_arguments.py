@@ -68,6 +68,7 @@ MADE = {
     "identify.BaseParameters",
     "identify.Identification",
     "control.InverseKinematics",
+    "control.InverseKinematicsBatch",
     "control.LinearQuadraticRegulator",
     "maximal_coordinates.Equation",
     "redmax.Constrained",

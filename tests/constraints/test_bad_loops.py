@@ -55,7 +55,7 @@ SEARCHES = {
 POSITIONS = {
     "null_space": lambda m: kt.closed_loops.null_space(m, REST),
     "project_position": lambda m: kt.closed_loops.project_position(m, REST),
-    "inverse_kinematics": lambda m: kt.control.inverse_kinematics(m, {"end": [1.0, 0.0, 0.0]}),
+    "inverse_kinematics": lambda m: kt.inverse_kinematics(m, {"end": [1.0, 0.0, 0.0]}),
 }
 
 

@@ -11,7 +11,7 @@ import kinetree as kt
 from kinetree.errors import ArgumentError, ShapeError, UnknownNameError
 
 METHODS = ("levenberg_marquardt", "qp")
-solve = kt.control.inverse_kinematics
+solve = kt.inverse_kinematics
 
 
 @functools.cache
@@ -254,9 +254,55 @@ def test_locked_joints_and_open_loops():
         solve(bar.replace(constraints=()).with_constraints(rod), target)
 
 
+def test_batches_of_targets():
+    """Positions, orientations and poses along a first axis: each result is that of its target alone, to the bit."""
+    model, rng = arm(), np.random.default_rng(7)
+    Q = np.array([model.random_q(rng) for _ in range(3)])
+    R, p = kt.pose(model, Q, frame="tool")
+    T = np.tile(np.eye(4), (3, 1, 1))
+    T[:, :3, :3], T[:, :3, 3] = R, p
+    alone = [solve(model, {"tool": (R[k], p[k])}, Q[k] + 0.1) for k in range(3)]
+    for poses in ((R, p), T):
+        found = solve(model, {"tool": poses}, Q + 0.1)
+        assert len(found) == 3 and np.array_equal(found.q, [one.q for one in alone]) and found.success.all()
+    points, turns = solve(model, {"tool": (None, p)}, Q + 0.1), solve(model, {"tool": R}, Q + 0.1)
+    assert np.abs(kt.pose(model, points.q, frame="tool")[1] - p).max() < 1e-6 and not points[0].rotation_error
+    assert np.abs(kt.pose(model, turns.q, frame="tool")[0] - R).max() < 2e-6 and not turns[0].position_error
+    four = solve(
+        model, {"tool": np.tile(p[0], (4, 1)), "forearm_link": kt.pose(model, Q[0], frame="forearm_link")[1]}, Q[0]
+    )
+    assert len(four) == 4 and str(four) == "4 of 4 targets are reached" and np.array_equal(four.q, [four[0].q] * 4)
+
+
+def test_a_path_is_followed_without_jumps():
+    """Two links along a straight line: the closed form of the same elbow, and the first point out of reach by name."""
+    model = two_links()
+    axis = kt.jacobian(model, [0.0, 0.0], frame="tip", reference="world")[:3, 0]
+    along = kt.pose(model, [0.0, 0.0], frame="tip")[1] / 2.0
+    across = np.cross(axis, along)
+    x = np.linspace(0.5, 1.9, 15)
+    found = solve(model, {"tip": (None, x[:, None] * along + 0.3 * across)}, [-1.0, 2.0], path=True)
+    r = np.hypot(x, 0.3)
+    elbow = 2.0 * np.arccos(r / 2.0)
+    exact = np.stack((np.arctan2(0.3, x) - elbow / 2.0, elbow), axis=-1)
+    assert found.success.all() and np.abs(found.q - exact).max() < 1e-5
+    far = solve(model, {"tip": (None, np.linspace(1.0, 3.0, 3)[:, None] * along)}, [-1.0, 2.0], path=True)
+    assert far.success.tolist() == [True, False, False] or far.success.tolist() == [True, True, False]
+    assert far[2].position_error["tip"] == pytest.approx(1.0, abs=1e-4) and "the first that is not" in str(far)
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
+        (lambda: solve(arm(), {"tool": np.ones((3, 3))}), ArgumentError, r"three positions give \(None, p\)"),
+        (lambda: solve(arm(), {"tool": (None, None)}), ArgumentError, "a batch of them"),
+        (
+            lambda: solve(arm(), {"tool": (None, np.ones((2, 3))), "forearm_link": np.ones((4, 3))}),
+            ShapeError,
+            "different lengths: 'tool' 2, 'forearm_link' 4",
+        ),
+        (lambda: solve(arm(), {"tool": np.ones(3)}, path=True), ShapeError, "path=True needs targets"),
+        (lambda: solve(arm(), {"tool": np.full(3, np.nan)}), ArgumentError, "finite"),
         (lambda: solve(arm(), {"tol": np.eye(4)}), UnknownNameError, "tool"),
         (lambda: solve(arm(), {}), ArgumentError, "one at least"),
         (lambda: solve(arm(), {"tool": np.eye(5)}), ArgumentError, r"a pose, \(4, 4\)"),
@@ -264,7 +310,7 @@ def test_locked_joints_and_open_loops():
         (lambda: solve(arm(), {"tool": np.eye(4)}, q0=[0.0]), ArgumentError, r"shape \(9,\)"),
         (lambda: solve(arm(), {"tool": np.eye(4)}, weights={"tol": 1.0}), ArgumentError, "frames among tool"),
         (lambda: solve(arm(), {"tool": np.eye(4)}, weights={"tool": -1.0}), ArgumentError, "positive"),
-        (lambda: kt.ik, AttributeError, "kt.control.inverse_kinematics"),
+        (lambda: kt.ik, AttributeError, "kt.inverse_kinematics"),
     ],
 )
 def test_errors_name_the_argument(make, error, message):

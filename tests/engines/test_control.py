@@ -52,7 +52,7 @@ def test_poses_of_pinocchio_are_found(name, restarts):
     frame, rng, found = ARMS[name], np.random.default_rng(0), 0
     for seed in range(100):
         R, p = bridge.frame_pose(model.random_q(rng), frame)
-        result = kt.control.inverse_kinematics(model, {frame: (R, p)}, restarts=restarts, seed=seed)
+        result = kt.inverse_kinematics(model, {frame: (R, p)}, restarts=restarts, seed=seed)
         if result.success:
             found += 1
             R_found, p_found = bridge.frame_pose(result.q, frame)

@@ -16,6 +16,7 @@ from kinetree.control.frame_reference import FrameReference as FrameReference
 from kinetree.control.tasks import FrameTask as FrameTask
 from kinetree.control.two_arms import Held as Held
 from kinetree.control.pose_search import InverseKinematics as InverseKinematics
+from kinetree.control.pose_search import InverseKinematicsBatch as InverseKinematicsBatch
 from kinetree.control.joint_control import JointImpedance as JointImpedance
 from kinetree.control.reference import JointReference as JointReference
 from kinetree.control.tasks import JointTask as JointTask
@@ -29,7 +30,6 @@ from kinetree.control.digital import Sampled as Sampled
 from kinetree.control.digital import Sum as Sum
 from kinetree.control.two_arms import TwoArms as TwoArms
 from kinetree.control.grasp import grasp_wrenches as grasp_wrenches
-from kinetree.control.pose_search import inverse_kinematics as inverse_kinematics
 from kinetree.control.decoupled import load_difference as load_difference
 from kinetree.control.decoupled import load_position as load_position
 from kinetree.control.linear_quadratic import lqr as lqr
@@ -45,6 +45,7 @@ __all__ = [
     "FrameTask",
     "Held",
     "InverseKinematics",
+    "InverseKinematicsBatch",
     "JointImpedance",
     "JointReference",
     "JointTask",
@@ -60,7 +61,6 @@ __all__ = [
     "cartesian_impedance",
     "computed_torque",
     "grasp_wrenches",
-    "inverse_kinematics",
     "inverse_task_inertia",
     "joint_impedance",
     "load_difference",

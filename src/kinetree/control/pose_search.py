@@ -10,7 +10,6 @@ import numpy as np
 from kinetree.algorithms.constraint_rows import CONSTRAINT_ERROR, CONSTRAINT_JACOBIAN
 from kinetree.arguments import (
     a_count,
-    a_mapping,
     a_model,
     a_number_not_negative,
     a_positive_number,
@@ -19,15 +18,13 @@ from kinetree.arguments import (
     array,
     checked,
     choice,
-    refuse,
 )
 from kinetree.compiler.calls import public_call
 from kinetree.control.damped_least_squares import METHODS, Problem, minimize, motions
 from kinetree.control.frame_laws import pose_rows
-from kinetree.control.frame_reference import FORMS, frame_reference
 from kinetree.control.operational_space import compiled_part
-from kinetree.control.tasks import PARTS
-from kinetree.errors import UnsupportedError
+from kinetree.control.pose_targets import levels_of
+from kinetree.errors import ShapeError, UnsupportedError
 from kinetree.integrators.kernels import part
 from kinetree.model import Model
 from kinetree.model.closing import closed_position, usual_position
@@ -85,9 +82,43 @@ class InverseKinematics:
         return f"{self.message} ({self.iterations} iterations, {self.attempts} starts)"
 
 
+class InverseKinematicsBatch(tuple):
+    """Results of `inverse_kinematics` for a batch of targets: a tuple of `InverseKinematics`.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm = kt.load("arm7")
+    >>> line = np.linspace([0.4, 0.0, 0.9], [0.4, 0.3, 0.9], 5)
+    >>> found = kt.inverse_kinematics(arm, {"tool": line}, path=True)
+    >>> found.q.shape, found.success.all().item(), len(found), found[0].reached
+    ((5, 9), True, 5, (True,))
+    """
+
+    __slots__ = ()
+
+    @property
+    def q(self) -> np.ndarray:
+        """The best positions of all, (N, nq) [rad or m; quaternions unit]."""
+        return np.array([found.q for found in self])
+
+    @property
+    def success(self) -> np.ndarray:
+        """Whether the targets of the first priority are reached and all constraints hold, (N,)."""
+        return np.array([found.success for found in self], dtype=bool)
+
+    def __str__(self) -> str:
+        done = self.success
+        text = f"{done.sum()} of {len(self)} targets are reached"
+        if done.all():
+            return text
+        first = int(np.argmin(done))
+        return f"{text}; the first that is not, number {first}: {self[first].message}"
+
+
 @checked(
     model=a_model, position_tolerance=a_positive_number, rotation_tolerance=a_positive_number,
-    limits=a_truth_value, max_iterations=a_count, restarts=a_number_not_negative, seed=a_seed,
+    limits=a_truth_value, max_iterations=a_count, restarts=a_number_not_negative, seed=a_seed, path=a_truth_value,
 )  # fmt: skip
 def inverse_kinematics(
     model: Model,
@@ -103,16 +134,18 @@ def inverse_kinematics(
     max_iterations: int = 100,
     restarts: int = 0,
     seed: int = 0,
-) -> InverseKinematics:
+    path: bool = False,
+) -> InverseKinematics | InverseKinematicsBatch:
     """Positions of the joints in which frames have given poses.
 
     Parameters
     ----------
     model : Model
     targets : mapping of str, or sequence of mappings
-        By frame: a pose, (4, 4) or (R, p), a position (3,), or an orientation (3, 3), in the world [1 and m]. Of a
+        By frame: a pose, (4, 4) or (R, p), a position (3,) or (None, p), or an orientation (3, 3) or (R, None), in the
+        world [1 and m]; each may have a first axis of N targets (three positions only as (None, p)). Of a
         sequence the first mapping has the highest priority: later ones are approached as far as those before allow.
-    q0 : (nq,) array_like, optional
+    q0 : (nq,) or (N, nq) array_like, optional
         The start [rad or m; quaternions unit]; moved inside the limits, and to a closed position. Default: the keyframe
         "initial" if there is one, else the model's neutral position.
     method : {"levenberg_marquardt", "qp"}
@@ -135,11 +168,15 @@ def inverse_kinematics(
         Random starts after the first, until all targets are reached.
     seed : int
         Of the random starts.
+    path : bool
+        Whether the N targets are points of a path: each search starts from the result of the one before.
 
     Returns
     -------
     InverseKinematics
         A target out of reach is no error: ``success`` is False, and ``message`` has the size of the misfit.
+    InverseKinematicsBatch
+        Of targets with a first axis: a tuple of results, with ``q`` (N, nq) and ``success`` (N,).
 
     Raises
     ------
@@ -161,65 +198,45 @@ def inverse_kinematics(
     >>> import kinetree as kt, numpy as np
     >>> arm = kt.load("arm7")
     >>> R, p = kt.pose(arm, np.r_[0.3, 0.6, -0.2, 1.2, 0.1, 0.5, 0.4, 0.0, 0.0], frame="tool")
-    >>> found = kt.control.inverse_kinematics(arm, {"tool": (R, p)})
+    >>> found = kt.inverse_kinematics(arm, {"tool": (R, p)})
     >>> found.success, bool(np.abs(kt.pose(arm, found.q, frame="tool")[1] - p).max() < 1e-6)
     (True, True)
-    >>> kt.control.inverse_kinematics(arm, {"tool": [0.0, 0.0, 3.0]}).message.split(":")[0]
+    >>> kt.inverse_kinematics(arm, {"tool": [0.0, 0.0, 3.0]}).message.split(":")[0]
     "frame 'tool' is 1.72 m from its target"
     """
     choice("inverse_kinematics: method", method, METHODS)
     model.check_held("inverse_kinematics")
     if model.time_dependent or model.algebra.dimension != 6:
         raise UnsupportedError(f"inverse_kinematics: model {model.name!r} is planar or depends on time.")
-    given = list(targets) if isinstance(targets, (list, tuple)) else [targets]
-    given = [a_mapping("inverse_kinematics: targets", level) for level in given]
-    if not given or not all(given):
-        refuse("inverse_kinematics: targets", targets, "a mapping of frames to poses with one at least, or several")
-    known = {name for level in given for name in level}
-    weights = {} if weights is None else a_mapping("inverse_kinematics: weights", weights)
-    if unknown := [name for name in weights if name not in known]:
-        refuse("inverse_kinematics: weights", unknown, f"frames among {', '.join(map(str, known))}")
-    levels = [[_Target.of(model, name, pose, weights) for name, pose in level.items()] for level in given]
-    start = usual_position(model) if q0 is None else array("inverse_kinematics: q0", q0, shape=(model.nq,))
-    search = _Search(model, levels, posture, limits, method, max_iterations, (rotation_tolerance, position_tolerance))
+    n, batch = levels_of(model, targets, weights)
+    q0 = usual_position(model) if q0 is None else array("inverse_kinematics: q0", q0)
+    if q0.shape not in {(model.nq,), (n, model.nq)} or (path and q0.ndim > 1):
+        array("inverse_kinematics: q0", q0, shape=(model.nq,))
+    if path and n is None:
+        raise ShapeError(
+            "inverse_kinematics: path=True needs targets with a first axis of N points, found one target of each frame."
+        )
+    results = []
+    for k, levels in enumerate(batch):
+        start = results[-1].q if path and results else q0 if q0.ndim == 1 else q0[k]
+        search = _Search(
+            model, levels, posture, limits, method, max_iterations, (rotation_tolerance, position_tolerance)
+        )
+        results.append(_searched(search, start, int(restarts), seed))
+    return results[0] if n is None else InverseKinematicsBatch(results)
+
+
+def _searched(search: _Search, start, restarts: int, seed) -> InverseKinematics:
+    """The best result of one start and random ones."""
     rng, best, iterations = np.random.default_rng(seed), None, 0
-    for attempt in range(1 + int(restarts)):
-        found = search.from_start(start if attempt == 0 else model.random_q(rng), attempt == 0)
+    for attempt in range(1 + restarts):
+        found = search.from_start(start if attempt == 0 else search.model.random_q(rng), attempt == 0)
         iterations += found[1]
         if best is None or found[2] < best[2]:
             best = found
         if all(search.reached(best[0])):
             break
     return search.result(best[0], iterations, attempt + 1)
-
-
-@dataclass(frozen=True)
-class _Target:
-    """A frame, its pose, the rows of its error that count, and their weights."""
-
-    frame: str
-    R: np.ndarray
-    p: np.ndarray
-    rows: slice
-    weights: np.ndarray
-
-    @classmethod
-    def of(cls, model, name, given, weights) -> _Target:
-        model.frame(name)
-        what = f"inverse_kinematics: the target of {name!r}"
-        part = "pose"
-        if not isinstance(given, tuple) and np.shape(given) == (3, 3):
-            part, given = "orientation", (given, (0.0, 0.0, 0.0))
-        if callable(given):
-            refuse(what, given, FORMS)
-        reference = frame_reference(given)
-        R, p, _, _ = reference(0.0)
-        if reference.of_position:
-            part, R = "position", np.eye(3)
-        w = np.asarray(weights.get(name, 1.0))
-        if w.dtype.kind not in "fiu" or w.shape not in ((), (2,)) or not (np.isfinite(w) & (w > 0.0)).all():
-            refuse(f"inverse_kinematics: the weight of {name!r}", weights[name], "a positive number, or two of them")
-        return cls(name, R, p, PARTS[part], np.repeat(np.broadcast_to(w, 2), 3).astype(float)[PARTS[part]])
 
 
 @dataclass(frozen=True)
