@@ -98,8 +98,8 @@ def differentiate(
     -------
     DerivativeFunction
         Its inputs are those of the algorithm, then ``x_tangent`` of every variable (jvp, hvp), then ``y_cotangent`` of
-        every output (vjp, hvp). Its outputs are ``dy_dx`` of shape (*y, *x) for every output and variable (jacobian),
-        ``y_tangent`` (jvp), ``x_cotangent`` (vjp) or ``x_hvp`` (hvp).
+        every output (vjp, hvp). Its outputs are ``dy_dx`` of shape ``(*y, *x)`` for every output and variable
+        (jacobian), ``y_tangent`` (jvp), ``x_cotangent`` (vjp) or ``x_hvp`` (hvp).
 
     Raises
     ------

@@ -35,8 +35,8 @@ class Factorization:
         Parameters
         ----------
         x : (..., nv) array
-            Right-hand sides [N m or N, or N m s or N s]: one for each position, (*batch, nv), or m for each, (*batch,
-            m, nv); for a single position any leading axes.
+            Right-hand sides [N m or N, or N m s or N s]: one for each position, ``(*batch, nv)``, or m for each,
+            ``(*batch, m, nv)``; for a single position any leading axes.
         out : array, optional
             Filled with the result and returned.
 

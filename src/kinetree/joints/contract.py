@@ -225,7 +225,7 @@ class Joint:
         return list(q)
 
     def defect(self, q: Sequence) -> list:
-        """Scalars that vanish on valid q, such as |quaternion|^2 - 1; default none."""
+        """Scalars that vanish on valid q, such as ``|quaternion|^2 - 1``; default none."""
         return []
 
     def reparameterize(self, q: Sequence, v: Sequence) -> tuple[list, list]:

@@ -122,7 +122,7 @@ def turn_between(q0, q1) -> list:
 
 
 def norm_defect(q):
-    """|q|^2 - 1."""
+    """``|q|^2 - 1``."""
     w, x, y, z = q
     return w * w + x * x + y * y + z * z - 1.0
 
@@ -220,10 +220,10 @@ class SphericalExponential(Joint):
 
     Notes
     -----
-    Singular at full turns, |q| = 2 pi, 4 pi ...: there S has rank 1. q and (1 - 2 pi / |q|) q are the same orientation,
-    so `reparameterize` goes over to the second where |q| exceeds 3/2 pi, and gives the v of the same angular velocity.
-    The integrators do so after every step, except where the joint has springs or limits: these are functions of q. A
-    loop of your own that adds up q calls ``kt.kinematics.reparameterize``.
+    Singular at full turns, ``|q|`` = 2 pi, 4 pi ...: there S has rank 1. q and ``(1 - 2 pi / |q|) q`` are the same
+    orientation, so `reparameterize` goes over to the second where ``|q|`` exceeds 3/2 pi, and gives the v of the same
+    angular velocity. The integrators do so after every step, except where the joint has springs or limits: these are
+    functions of q. A loop of your own that adds up q calls ``kt.kinematics.reparameterize``.
 
     *Source* Sueda, section 2.4.8, eqs. 2.42-2.47, after Grassia (1998) and Gallego and Yezzi (2015): Q = exp([q]),
     S = R^T dR/dq, which is the right Jacobian of SO(3), here in closed form with its series at q = 0.

@@ -26,7 +26,7 @@ from kinetree.spatial.vectors import Matrix3, Vector3
 
 
 def quaternion_exp(v: Vector3) -> tuple:
-    """The unit quaternion of a rotation vector [rad]: ``(cos(a/2), sin(a/2) v/a)``, a = |v|.
+    """The unit quaternion of a rotation vector [rad]: ``(cos(a/2), sin(a/2) v/a)``, ``a = |v|``.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def exp_so3(v: Vector3) -> GeneralRotation:
     Returns
     -------
     GeneralRotation
-        ``E = exp(-v x) = 1 - A (v x) + B (v x)^2``, with ``A = sin(a)/a``, ``B = (1 - cos a)/a^2``, a = |v|.
+        ``E = exp(-v x) = 1 - A (v x) + B (v x)^2``, with ``A = sin(a)/a``, ``B = (1 - cos a)/a^2``, ``a = |v|``.
 
     Notes
     -----
