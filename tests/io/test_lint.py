@@ -394,7 +394,7 @@ def test_command_line_json(tmp_path):
     """All findings of all files, and sums."""
     path = tmp_path / "r.urdf"
     path.write_text(BROKEN)
-    data = json.loads(run(path, "arm7", "--json").stdout)
+    data = json.loads(run(path, "arm7", "--json").stdout)["result"]
     assert [file["errors"] for file in data["files"]] == [18, 0] and data["errors"] == 18
     assert data["files"][0]["findings"][0]["file"] == str(path)
 

@@ -362,7 +362,7 @@ def test_levels_exit_codes_and_json_are_those_of_urdf(tmp_path, form):
     text, expected = broken(form, FORMATS[form][1])
     path.write_text(text)
     ran = CliRunner().invoke(app, ["lint", str(path), "--json"])
-    data = json.loads(ran.stdout)
+    data = json.loads(ran.stdout)["result"]
     assert ran.exit_code == 2 and data["errors"] == len(expected)
     fields = {"code", "level", "file", "line", "element", "message", "repair"}
     assert all(set(each) == fields and each["file"] == str(path) for each in data["files"][0]["findings"])

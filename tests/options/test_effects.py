@@ -139,7 +139,9 @@ CASES = [
     Case("kinetree simulate", "--friction", lambda: ("Ground(friction=...)", "tests/contact"),
          lambda: command("simulate", "quadruped", "--friction", "0.5"), "--friction .* --ground"),
     Case("kinetree simulate", "--seed", lambda: ("kt.simulate", "has the case"),
-         lambda: command("simulate", "cart_pole", "--q0", "0 0", "--seed", 1), "seed .* q0"),
+         lambda: command("simulate", "cart_pole", "--q0", "0 0", "--seed", 1), "--seed .* --q0"),
+    Case("kinetree view", "--robot", lambda: ("tests/cli", "shows a run"),
+         lambda: command("view", "cart_pole", "--robot", "arm7"), "--robot .* leave it out"),
     Case("kinetree accuracy", "--states",
          lambda: tuple(command("accuracy", "cart_pole", "--states", x) for x in (1, 2)),
          lambda: command("accuracy", "cart_pole", "--q", "0 1", "--states", 2), "q determines .* leave states out"),
@@ -147,9 +149,9 @@ CASES = [
          lambda: command("compare", "a.npz", "b.npz", "--floating-base"), "--floating-base .* --robot"),
     *(
         Case(f"kinetree {name}", "--density", lambda: ("load_urdf", "has the case"),
-             lambda n=name, w=words: command(n, "cart_pole", *w, "--density", 5), "density .* inertia_from")
-        for name, words in (("info", ()), ("simulate", ()), ("accuracy", ()), ("mobility", ()), ("verify", ()),
-                            ("convert", ("x.urdf",)), ("codegen", ("-f", "crba", "-o", "x")))
+             lambda n=name, w=words: command(n, "cart_pole", *w, "--density", 5), "--density .* --inertia-from")
+        for name, words in (("info", ()), ("simulate", ()), ("bench", ()), ("accuracy", ()), ("mobility", ()),
+                            ("verify", ()), ("convert", ("x.urdf",)), ("codegen", ("-f", "crba", "-o", "x")))
     ),
     *(
         Case("kinetree codegen", option, lambda: ("test_c_source.py", "compares them"),

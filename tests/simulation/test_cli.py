@@ -20,6 +20,11 @@ def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
+def result_of(done):
+    """The result in the JSON output of a command."""
+    return json.loads(done.stdout)["result"]
+
+
 def test_robots_lists_the_shipped_ones():
     """One name a line, each of them loads."""
     result = run("robots")
@@ -43,7 +48,7 @@ def test_info_shows_bodies_joints_and_totals():
 def test_info_as_json_is_the_model():
     """Machine-readable output agrees with the model."""
     model = kt.load("cart_pole")
-    data = json.loads(run("info", "cart_pole", "--json").stdout)
+    data = result_of(run("info", "cart_pole", "--json"))
     assert (data["nq"], data["nv"], data["name"]) == (model.nq, model.nv, model.name)
     slider = data["bodies"][0]["joint"]
     assert slider["kind"] == "prismatic" and slider["coordinates"][0]["lower"] == -1.8
@@ -56,12 +61,12 @@ def test_info_of_a_long_chain_counts_what_is_too_deep_to_draw(tmp_path):
     path.write_text(kt.io.to_urdf(kt.models.chain_gu(60)))
     text = run("info", str(path)).stdout
     assert "28 more bodies" in text and "joint33" not in text
-    assert len(json.loads(run("info", str(path), "--json").stdout)["bodies"]) == 60
+    assert len(result_of(run("info", str(path), "--json"))["bodies"]) == 60
 
 
 def test_info_of_a_floating_base():
     """--floating-base adds the free joint."""
-    data = json.loads(run("info", "quadruped", "--floating-base", "--json").stdout)
+    data = result_of(run("info", "quadruped", "--floating-base", "--json"))
     assert data["bodies"][0]["joint"]["kind"] == "free" and data["nq"] == data["nv"] + 1
 
 
@@ -109,7 +114,7 @@ def test_info_shows_what_is_welded_to_the_world():
     text = run("info", "quadruped").stdout
     assert "moving mass 6.52 kg" in text and "world  6.5 kg welded to it" in text
     assert "link 'trunk' with 6.5 kg is welded to the world and does not count in total_mass" in text
-    assert json.loads(run("info", "quadruped", "--json").stdout)["welded_mass"] == 6.5
+    assert result_of(run("info", "quadruped", "--json"))["welded_mass"] == 6.5
     assert "welded" not in run("info", "quadruped", "--floating-base").stdout
 
 
@@ -132,7 +137,7 @@ def test_info_tells_equal_remarks_once(tmp_path):
 
 def test_help_shows_the_units():
     """Brackets in help texts are not eaten as markup."""
-    assert "Simulated time [s]" in run("simulate", "--help").stdout
+    assert "The simulated time [s]." in run("simulate", "--help").stdout
 
 
 def test_quiet_prints_nothing():
@@ -192,7 +197,7 @@ def test_loops_are_shown_and_simulated(tmp_path):
     path.write_text(LOOPED)
     shown = run("info", str(path))
     assert "loop      pin  spherical" in shown.stdout and "not computed yet" not in shown.stdout
-    assert json.loads(run("info", str(path), "--json").stdout)["loops"][0]["name"] == "pin"
+    assert result_of(run("info", str(path), "--json"))["loops"][0]["name"] == "pin"
     done = run("simulate", str(path), "--duration", "0.01", "--v0", "1")
     assert done.exit_code == 0, done.output
     assert run("lint", str(path)).exit_code == 0

@@ -138,7 +138,7 @@ def test_command_line():
     table = run("double_pendulum", "--states", "2")
     assert table.returncode == 0 and "condition of M" in table.stdout
     data = run("double_pendulum", "--q", "0.1 0.2", "--json")
-    assert json.loads(data.stdout)["states"] == 1
+    assert json.loads(data.stdout)["result"]["states"] == 1
     wrong = run("double_pendulum", "--q", "0.1")
     assert wrong.returncode == 2 and "q has shape (1,)" in wrong.stderr
 

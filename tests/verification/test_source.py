@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import kinetree as kt
+from kinetree.cli import app
 from kinetree.joints import Spherical
 from kinetree.model.equipment import Equipment, LoopJoint
 from kinetree.spatial import Transform, Vector3, rotation_from_matrix
-from kinetree.verification.command import command
 from kinetree.verification.states import States
 from kinetree.verification.verify import all_checks
 
@@ -51,15 +52,16 @@ def test_a_model_as_loaded_is_that_of_its_file(path):
     assert rows(floating, "model")[0].verdict == rows(floating.replace(), "model")[0].verdict == "ok"
 
 
-def test_a_changed_model_is_not_ok(path):
+def test_a_changed_model_is_not_ok(path, monkeypatch):
     """The finding names every number that differs, with both values; the exit code of the command follows."""
     model = kt.load(path).replace(gravity=(0.0, 0.0, -1.6))
     result = kt.verify(model, 2, fast=True)
     assert not result.ok and not result.off and [row.quantity for row in result.changed] == ["model"]
     assert result.findings[0].endswith("arm.urdf describes: gravity.z is -1.6, not -9.81")
     assert "not the one of its file" in result.summary and "changed" in str(result)
-    options = {"states": 2, "seed": 0, "fast": True, "as_json": True, "everything": False, "quiet": False}
-    assert command(model, **options, write=None) == 1
+    monkeypatch.setattr(kt, "load", lambda *_, **__: model)
+    done = CliRunner().invoke(app, ["verify", str(path), "--states", "2", "--fast"])
+    assert done.exit_code == 1 and "gravity.z is -1.6, not -9.81" in " ".join(done.stdout.split())
 
 
 def test_what_was_changed_on_purpose_is_no_finding(path):

@@ -137,7 +137,7 @@ def test_the_command_prints_a_table_and_succeeds(tmp_path):
     run = CliRunner().invoke(
         app, ["verify", "double_pendulum", "--fast", "--states", "2", "--json", "--save", str(path)]
     )
-    assert json.loads(run.output)["ok"] and json.loads(path.read_text())["ok"]
+    assert json.loads(run.output)["result"]["ok"] and json.loads(path.read_text())["ok"]
 
 
 def test_the_command_fails_with_code_1_if_something_is_off(monkeypatch):

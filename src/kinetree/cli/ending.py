@@ -5,32 +5,17 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import typer
 
+from kinetree.cli.wording import as_options
 from kinetree.errors import KinetreeError
 
-# Options of functions as messages name them, and their names on the command line.
-_SPELLINGS = (
-    (re.compile(r"\bunsupported='drop'"), "--drop"),
-    (re.compile(r"\bfloating_base=True\b"), "--floating-base"),
-    (re.compile(r"\bmodel\.without_unsupported\(\) is a copy without them"), "--tree-only leaves them out"),
-    (re.compile(r"\bload (the run|one of them) with Trajectory.load\(path, model=model\)"), "give --robot"),
-    (re.compile(r"\bpackage_dirs=(?!\w)"), "--package-dir"),
-    (re.compile(r"\bin load_\w+\(\.\.\., (\w+)=\.\.\.\)"), lambda found: f"for --{found[1].replace('_', '-')}"),
-    (re.compile(r"\brecord=kt\.Record\(period=([\d.e+-]*\d)\) or kt\.Record\(every=\d+\)"), r"--sample-period \1"),
-    (re.compile(r"\bkt\.integrators\.Adaptive\('([\w:]+)'\)"), r"--integrator adaptive --method \1"),
-    (
-        re.compile(r"\b(inertia|massless|inertia_from|limits|meshes|integrator|method)='([\w:]+)'"),
-        lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
-    ),
-)
 USAGE, FAILURE = 2, 1  # exit codes: an impossible request; any other failure
 NOBODY_READS = 128 + 13  # as shells report a program that SIGPIPE ended
 
@@ -56,6 +41,10 @@ class Errors:
     Parameters
     ----------
     debug : bool
+    json_of : str, optional
+        The command, if its output is JSON: the error is part of it, too.
+    options : sequence of str
+        Keywords of the command: messages name its options instead.
 
     Notes
     -----
@@ -63,8 +52,8 @@ class Errors:
     128 plus the number of the signal for Ctrl-C and its like.
     """
 
-    def __init__(self, debug: bool) -> None:
-        self._debug = debug
+    def __init__(self, debug: bool, json_of: str | None = None, options: Sequence[str] = ()) -> None:
+        self._debug, self._json_of, self._options = debug, json_of, options
 
     def __enter__(self) -> None:
         return None
@@ -75,22 +64,28 @@ class Errors:
         if self._debug:
             error.with_traceback_shown = True
             return
-        message, code = _told(error)
+        message, code = _message_of(error, self._options)
+        if message and self._json_of is not None:
+            from kinetree.cli.printing import envelope
+
+            typer.echo(envelope(self._json_of, code, error=message))
         if message:
             print_error(message)
         raise typer.Exit(code=code) from error
 
 
-def _told(error: BaseException) -> tuple[str, int]:
+def _message_of(error: BaseException, options: Sequence[str]) -> tuple[str, int]:
     """The message of an error, and the exit code."""
     if isinstance(error, KeyboardInterrupt):
         kept = getattr(error, "kept", "")
         return f"interrupted{f'; {kept}' if kept else ''}", 128 + getattr(error, "number", signal.SIGINT)
     if isinstance(error, OSError) and error.filename is None and error.errno in (errno.EPIPE, errno.ENOSPC):
         return _not_printed(error)
+    if isinstance(error, OSError) and not isinstance(error, KinetreeError) and error.filename is not None:
+        return f"{error.filename}: {(error.strerror or str(error)).lower()}; give another path.", USAGE
     if isinstance(error, (KinetreeError, OSError)):
         kept = f" {kept}" if (kept := getattr(error, "kept", "")) else ""
-        return _as_options(f"{error}{kept}"), USAGE
+        return as_options(f"{error}{kept}", options), USAGE
     if isinstance(error, MemoryError):
         return f"there is not enough memory for that ({error})", FAILURE
     text = f"{type(error).__name__}: {error}".rstrip(": ")
@@ -98,7 +93,7 @@ def _told(error: BaseException) -> tuple[str, int]:
 
 
 def print_error(message: str) -> None:
-    """One red line on stderr.
+    """One red line on stderr; in a terminal it wraps between words.
 
     Parameters
     ----------
@@ -109,14 +104,8 @@ def print_error(message: str) -> None:
 
     with suppress(OSError):
         line = Text(f"error: {' '.join(message.split())}", style="bold red")
-        Console(stderr=True, soft_wrap=True).print(line)
-
-
-def _as_options(message: str) -> str:
-    """Advice for callers of functions in the words of the command line: ``massless='lock'`` is ``--massless lock``."""
-    for pattern, option in _SPELLINGS:
-        message = pattern.sub(option, message)
-    return message
+        output = Console(stderr=True)
+        output.print(line, soft_wrap=not output.is_terminal)
 
 
 @contextmanager

@@ -1,8 +1,7 @@
-"""Findings of lint, as text for a terminal and as JSON for other programs."""
+"""Findings of lint, as text for a terminal and as plain data for other programs."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -10,8 +9,8 @@ SHOWN = {"error": 10, "warning": 5, "info": 2}  # findings of one code before th
 _STYLES = {"error": "bold red", "warning": "yellow", "info": "dim"}
 
 
-def as_json(results: Sequence) -> str:
-    """All results as one JSON object: ``files``, and the sums ``errors``, ``warnings``, ``infos``.
+def as_data(results: Sequence) -> dict:
+    """All results as plain data: ``files``, and the sums ``errors``, ``warnings``, ``infos``.
 
     Parameters
     ----------
@@ -19,7 +18,7 @@ def as_json(results: Sequence) -> str:
     """
     files = [result.as_data() for result in results]
     sums = {key: sum(file[key] for file in files) for key in ("errors", "warnings", "infos")}
-    return json.dumps({**sums, "files": files}, indent=2)
+    return {**sums, "files": files}
 
 
 def as_text(results: Sequence, *, everything: bool = False):
