@@ -196,7 +196,7 @@ def test_box_drag_is_mujocos_fluid():
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><compiler angle="radian"/><option {} gravity="0 0 0"/><worldbody>
       <body name="a"><freejoint name="a"/><inertial mass="1.5" pos=".1 .2 .3" fullinertia=".2 .3 .4 .02 .03 .01"/>
-        <body name="b" pos="0 0 -.8" euler=".3 .2 .1"><joint name="b" axis="1 1 0"/>
+        <body name="b" pos="0 0 -.8" euler=".3 .2 .1"><joint name="b" axis="1 1 0" pos=".1 0 .2"/>
           <inertial mass=".7" pos=".1 0 .2" fullinertia=".02 .03 .04 .002 .003 .001"/></body></body>
       </worldbody></mujoco>"""
     fluid = 'density="900" viscosity="0.7" wind="0.3 -0.2 0.5"'

@@ -306,16 +306,15 @@ def test_another_group_is_not_switched_off():
     assert model.actuators[0].active and model.n_actuators == 1
 
 
-def test_a_force_range_of_a_joint_without_zero_is_refused():
+def test_a_force_range_of_a_joint_without_zero_pushes():
     """actuatorfrcrange clamps the sum of all actuators, of none too: MuJoCo pushes, if the file has any actuator."""
     source = robot('<motor joint="hinge"/>', slide='actuatorfrcrange="1 2"')
     mj = mujoco.MjModel.from_xml_string(source)
     assert all(data.qfrc_actuator[-1] == 1.0 for data in states(mj, 2))
-    with pytest.raises(UnsupportedError, match="actuatorfrcrange 1 to 2 of joint 'slide'"):
-        load_mjcf(source)
-    assert load_mjcf(source, unsupported="drop").report.at_level("dropped")
-    load_mjcf(robot(slide='actuatorfrcrange="1 2"'))  # without an actuator MuJoCo does nothing
-    load_mjcf(robot('<motor joint="hinge"/>', slide='actuatorfrcrange="-1 2"'))
+    for text, expected in ((source, 1.0), (robot(slide='actuatorfrcrange="1 2"'), 0.0)):  # nothing without actuators
+        model = load_mjcf(text)
+        zero = np.zeros(model.nv)
+        assert kt.dynamics.actuator_joint_forces(model, model.neutral(), zero)[model.coordinate("slide")] == expected
 
 
 @pytest.mark.parametrize("joint", ["", 'actuatorgravcomp="true"'])

@@ -139,7 +139,7 @@ def test_physics_that_a_model_cannot_hold_is_refused_or_dropped_on_request(case)
 )
 def test_nonlinear_springs_and_dampers_are_refused(attribute, what):
     """Polynomials of MuJoCo 3.7 and later keep their linear part when they are dropped."""
-    text = world(BODY.replace('name="j"', f'name="j" {attribute}'))
+    text = world(BODY.replace('name="j"', f'name="j" type="ball" {attribute}'))
     try:
         mujoco.MjModel.from_xml_string(text)
     except ValueError:

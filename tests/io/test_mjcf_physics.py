@@ -122,14 +122,15 @@ FEATURES = {
     "joint stiffness": ({"hinge": 'stiffness="3" springref="10"', "slide": 'stiffness="3" springref=".1"'}, EQUAL),
     "joint stiffness: ball": ({"ball": 'stiffness="3"'}, EQUAL),
     "joint stiffness: free": (free('stiffness="3"'), refused("spring of free joint 'free'")),
-    "joint stiffness: higher order": ({"hinge": 'stiffness="3 2 1"'}, refused("a spring of higher order")),
+    "joint stiffness: higher order": ({"hinge": 'stiffness="3 2 1" springref="10"'}, EQUAL),
+    "joint stiffness: higher order, ball": ({"ball": 'stiffness="3 2"'}, refused("a spring of higher order")),
     "joint springref": ({"hinge": 'stiffness="3" springref="10" ref="20"'}, EQUAL),
     "joint springdamper": ({"hinge": 'springdamper="1 1"'}, EQUAL),
     "joint springyield": ({"hinge": 'stiffness="3" springyield=".1"'}, refused("a spring that yields")),
     "joint damping": ({"hinge": 'damping=".3"', "slide": 'damping=".3"'}, EQUAL),
     "joint damping: ball": ({"ball": 'damping=".3"'}, EQUAL),
     "joint damping: free": (free('damping=".3"'), EQUAL),
-    "joint damping: higher order": ({"hinge": 'damping=".3 .2"'}, refused("damping of higher order")),
+    "joint damping: higher order": ({"hinge": 'damping=".3 .2"', "slide": 'damping="0 0 .1"'}, EQUAL),
     "joint damping: higher order, ball": ({"ball": 'damping=".3 .2"'}, refused("damping of higher order")),
     "joint armature": ({"hinge": 'armature=".2"', "ball": 'armature=".1"'}, EQUAL),
     "joint armature: free": (free('armature=".3"'), refused("armature of free joint 'free'")),
@@ -143,8 +144,7 @@ FEATURES = {
     ),
     "joint ref": ({"hinge": 'ref="20"', "slide": 'ref=".1"'}, EQUAL),
     "joint actuatorfrcrange": (
-        {"hinge": 'actuatorfrcrange="1 2"', "actuator": '<motor joint="slide"/>'},
-        refused("actuatorfrcrange 1 to 2 of joint 'hinge'"),
+        {"hinge": 'actuatorfrcrange="1 2"', "actuator": '<motor joint="slide"/>'}, EQUAL,
     ),
     "joint actuatorfrcrange: without an actuator": ({"hinge": 'actuatorfrcrange="1 2"'}, EQUAL),
     "joint actuatorgravcomp": (
@@ -184,8 +184,8 @@ FEATURES = {
             ("actuatorfrcrange", "-1 2", "", EQUAL),
         )
     },
-    "spatial stiffness: higher order": ({"spatial": 'stiffness="3 1"'}, refused("'cord' has a spring of higher order")),
-    "fixed damping: higher order": ({"fixed": 'damping="3 1"'}, refused("'sum' has damping of higher order")),
+    "spatial stiffness: higher order": ({"spatial": 'stiffness="3 1" springlength=".1 .3"'}, EQUAL),
+    "fixed damping: higher order": ({"fixed": 'damping="3 1 2"'}, EQUAL),
     # Equalities.
     "connect body1": ({"equality": '<connect body1="a" body2="f" anchor="0 0 0"/>'}, BROKEN_LOOP),
     "weld body1": ({"equality": '<weld body1="a" body2="f"/>'}, BROKEN_LOOP),

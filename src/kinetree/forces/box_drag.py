@@ -131,15 +131,16 @@ class BoxDrag(ForceElement):
             raise UnsupportedError("BoxDrag.of_bodies: the model is planar; model.spatial has boxes", feature="planar")
         found = []
         for i in model.outward():
-            mass, h = float(model.I[i].m), np.array([*model.I[i].h], float)
+            name = model.body_names[i]
+            I = model.frame(name).X_FB @ model.I[i]
+            mass, h = float(I.m), np.array([*I.h], float)
             if mass < LEAST:
                 continue
-            about = np.array(model.I[i].I.matrix.rows, float) - (h @ h * np.eye(3) - np.outer(h, h)) / mass
+            about = np.array(I.I.matrix.rows, float) - (h @ h * np.eye(3) - np.outer(h, h)) / mass
             moments, axes = np.linalg.eigh(about)
             axes = axes * np.sign(np.linalg.det(axes))
             size = np.sqrt(6.0 * np.maximum(moments.sum() - 2.0 * moments, LEAST) / mass)
             turn = quaternion_from_rotation(GeneralRotation(Matrix3([tuple(row) for row in axes.T.tolist()])))
-            name = model.body_names[i]
             found.append(cls(f"fluid {name}", name, size, density, viscosity, wind, h / mass, turn))
         return tuple(found)
 

@@ -50,6 +50,20 @@ def set_numbers_by_axis(element, *fields: str) -> None:
             object.__setattr__(element, what, value)
 
 
+def set_coefficients(element, *fields: str, most: int) -> None:
+    """Check fields that hold a few finite numbers, and store a tuple of floats.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    for what in fields:
+        found = array(_label(element, what), getattr(element, what), "finite numbers", shape=(None,))
+        if len(found) > most or not np.isfinite(found).all():
+            refuse(_label(element, what), getattr(element, what), f"at most {most} finite numbers")
+        object.__setattr__(element, what, tuple(found.tolist()))
+
+
 def _set_vector(element, what: str, expected: str, least: float = -math.inf) -> None:
     value = getattr(element, what)
     found = array(_label(element, what), value, "finite numbers", shape=(3,))

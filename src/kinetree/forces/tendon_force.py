@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kinetree.arguments import a_name, number, refuse
 from kinetree.forces.contract import ForceElement, present
 from kinetree.forces.dry_friction import FRICTION_VELOCITY
-from kinetree.forces.fields import set_numbers
+from kinetree.forces.fields import set_coefficients, set_numbers
 from kinetree.spatial.scalar import absolute, maximum, where
 from kinetree.tendons import ViaPoint, path_length
 from kinetree.tendons.path import Path, is_fixed, path_of
@@ -38,6 +38,8 @@ class TendonForce(ForceElement):
         Of the spring and damper that act beyond a limit [N/m, N s/m].
     armature : float
         Inertia m along the length, with the kinetic energy ``m (dL/dt)^2 / 2``, as of a drum [kg].
+    higher_stiffness, higher_damping : sequence of at most 2 floats
+        Coefficients of ``e^2, e^3`` [N/m^2, N/m^3] and of ``v |v|, v^3`` [N s^2/m^2, N s^3/m^3].
 
     Raises
     ------
@@ -48,8 +50,9 @@ class TendonForce(ForceElement):
 
     Notes
     -----
-    The tension, positive where it shortens the path, is ``k e + d dL/dt + friction``, e the distance from the slack
-    range. Source: MuJoCo, XML reference, ``tendon/spatial``; friction and limits are soft constraints there.
+    The tension, positive where it shortens the path, is ``k e + d v + friction``, e the signed distance from the slack
+    range, v the rate of the length. With coefficients of even order springs need not be stable.
+    Source: MuJoCo, XML reference, ``tendon/spatial``; friction and limits are soft constraints there.
 
     Examples
     --------
@@ -74,9 +77,15 @@ class TendonForce(ForceElement):
     limit_stiffness: float = 0.0
     limit_damping: float = 0.0
     armature: float = 0.0
+    higher_stiffness: tuple = ()
+    higher_damping: tuple = ()
 
     joint_fields, frame_fields = (), ()
-    passive = True
+
+    @property
+    def passive(self) -> bool:
+        """Whether no damping of higher order is negative."""
+        return all(not isinstance(d, float) or d >= 0.0 for d in self.higher_damping)
 
     def __post_init__(self) -> None:
         a_name("TendonForce: name", self.name)
@@ -84,6 +93,7 @@ class TendonForce(ForceElement):
         object.__setattr__(self, "path", path_of(f"{label}: path", self.path))
         set_numbers(self, "stiffness", "damping", "dry_friction", "limit_stiffness", "limit_damping", least=0.0)
         set_numbers(self, "armature", least=0.0)
+        set_coefficients(self, "higher_stiffness", "higher_damping", most=2)
         object.__setattr__(self, "rest_length", self._rest_lengths(f"{label}: rest_length"))
         for what in ("lower", "upper"):
             if getattr(self, what) is not None:
@@ -106,7 +116,8 @@ class TendonForce(ForceElement):
     def acts(self) -> bool:
         """Whether there is a force at some length and rate."""
         limited = (present(self.limit_stiffness) or present(self.limit_damping)) and self._has_limit
-        return limited or any(map(present, (self.stiffness, self.damping, self.dry_friction)))
+        higher = (*self.higher_stiffness, *self.higher_damping)
+        return limited or any(map(present, (self.stiffness, self.damping, self.dry_friction, *higher)))
 
     @property
     def _has_limit(self) -> bool:
@@ -114,7 +125,7 @@ class TendonForce(ForceElement):
 
     @property
     def kinked(self) -> bool:
-        slack = len(self.rest_length) == 2 and present(self.stiffness)
+        slack = len(self.rest_length) == 2 and any(map(present, (self.stiffness, *self.higher_stiffness)))
         return slack or present(self.dry_friction) or self._has_limit
 
     def length(self, kin):
@@ -122,12 +133,20 @@ class TendonForce(ForceElement):
 
     def stored(self, length):
         e, beyond = _excess(length, self.rest_length[0], self.rest_length[-1])[0], self._beyond(length)[0]
-        return 0.5 * self.stiffness * e * e + 0.5 * self.limit_stiffness * beyond * beyond
+        energy, power = 0.5 * self.stiffness * e * e + 0.5 * self.limit_stiffness * beyond * beyond, e * e
+        for n, k in enumerate(self.higher_stiffness, 3):
+            power = power * e
+            energy = energy + k * power * (1.0 / n)
+        return energy
 
     def tension(self, length, rate):
         friction = self.dry_friction * rate / maximum(absolute(rate), FRICTION_VELOCITY)
         at_limit = self.limit_damping * self._beyond(length)[1]
-        return (self.damping + at_limit) * rate + friction
+        coefficient, power = self.damping + at_limit, 1.0
+        for d in self.higher_damping:
+            power = power * absolute(rate)
+            coefficient = coefficient + d * power
+        return coefficient * rate + friction
 
     def _beyond(self, length):
         return _excess(length, self.lower, self.upper)
@@ -139,7 +158,7 @@ class TendonForce(ForceElement):
         end = others[int(rng.choice([k for k, frame in enumerate(others) if frame.body]))]
         path = tuple(ViaPoint(name, tuple(rng.normal(size=3))) for name in (world.name, end.name))
         k, d, c, k_limit, d_limit = rng.uniform(0.5, 2.0, 5).tolist()
-        return cls(cls.kind, path, k, (0.3, 0.6), d, c, 0.5, 1.5, k_limit, d_limit)
+        return cls(cls.kind, path, k, (0.3, 0.6), d, c, 0.5, 1.5, k_limit, d_limit, 0.0, (0.1, 0.4), (0.2, 0.3))
 
 
 def _excess(length, lower, upper) -> tuple:

@@ -26,6 +26,8 @@ class Tendon:
         A fixed tendon is a sum of joint positions, a spatial one the shortest path over points and shapes.
     stiffness, damping, dry_friction, armature : float
         Along the length [N/m, N s/m, N, kg].
+    higher_stiffness, higher_damping : tuple of float
+        Coefficients of the second and third power [N/m^2, N/m^3; N s^2/m^2, N s^3/m^3].
     rest_length : tuple of 2 floats
         The spring is slack between the two [m].
     lower, upper : float
@@ -44,6 +46,8 @@ class Tendon:
     damping: float = 0.0
     dry_friction: float = 0.0
     armature: float = 0.0
+    higher_stiffness: tuple[float, ...] = ()
+    higher_damping: tuple[float, ...] = ()
     rest_length: tuple[float, float] = (0.0, 0.0)
     lower: float = -INFINITE
     upper: float = INFINITE
@@ -68,8 +72,8 @@ class Tendon:
     def forces(self) -> tuple[str, ...]:
         """Forces along it without an actuator: "stiffness", "damping", "dry friction", "armature", "limit"."""
         there = {
-            "stiffness": self.stiffness,
-            "damping": self.damping,
+            "stiffness": self.stiffness or any(self.higher_stiffness),
+            "damping": self.damping or any(self.higher_damping),
             "dry friction": self.dry_friction,
             "armature": self.armature,
             "limit": self.is_limited,
@@ -84,7 +88,7 @@ class Tendon:
     def without_forces(self) -> Tendon:
         """Its length alone."""
         none = dict(stiffness=0.0, damping=0.0, dry_friction=0.0, armature=0.0, lower=-INFINITE, upper=INFINITE)
-        return replace(self, **none)
+        return replace(self, **none, higher_stiffness=(), higher_damping=())
 
     @property
     def not_computed(self) -> str:

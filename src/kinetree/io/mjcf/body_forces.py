@@ -1,19 +1,21 @@
-"""Forces on bodies that MuJoCo computes from options of the file: those of a fluid, and compensation of gravity."""
+"""Force elements of a file: fluids, compensation of gravity, springs and dampers of higher order."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kinetree.forces import BoxDrag, EllipsoidDrag, PointForce
-from kinetree.io.mjcf.layout import Layout
+from kinetree.forces import BoxDrag, EllipsoidDrag, PointForce, TendonForce
+from kinetree.io.mjcf.layout import HINGE, SLIDE, Layout
 from kinetree.io.mjcf.notes import Notes
-from kinetree.io.mjcf.options import Physics
+from kinetree.io.mjcf.options import Physics, higher
 from kinetree.io.mjcf.shapes import geom_frame
 from kinetree.model import ModelBuilder
 from kinetree.model.builder import rotation_of_quaternion
 from kinetree.spatial import GeneralRotation, Matrix3
 from kinetree.spatial.rotations import quaternion_from_rotation
+from kinetree.tendons import JointTerm
 
+HIGHER = "higher orders of "  # before the name of a joint
 MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 _SPHERE, _CAPSULE, _CYLINDER = 2, 3, 5  # MuJoCo's mjtGeom
 
@@ -36,6 +38,21 @@ def add_body_forces(builder: ModelBuilder, place: Layout, physics: Physics, note
             _check_ranges(place, b, notes)
             name = place.bodies[b]  # the frame of that name is MuJoCo's, wherever the joints are
             builder.add_force(PointForce(f"gravcomp {name}", name, -weight, mj.body_ipos[b]))
+
+
+def add_higher_orders(builder: ModelBuilder, place: Layout, physics: Physics) -> None:
+    """Add elements for the higher powers in springs and dampers of joints of one freedom."""
+    mj = place.mj
+    for j, name in enumerate(place.joints):
+        if name is None or mj.jnt_type[j] not in (SLIDE, HINGE):
+            continue
+        stiffness = higher(mj, "jnt_stiffnesspoly", j, physics.springs)
+        damping = higher(mj, "dof_dampingpoly", int(mj.jnt_dofadr[j]), physics.dampers)
+        if stiffness or damping:
+            rest = float(mj.qpos_spring[mj.jnt_qposadr[j]])
+            path = (JointTerm(name, 1.0),)
+            more = {"higher_stiffness": stiffness, "higher_damping": damping}
+            builder.add_force(TendonForce(f"{HIGHER}{name}", path, rest_length=rest, **more))
 
 
 def _check_ranges(place: Layout, b: int, notes: Notes) -> None:

@@ -17,7 +17,7 @@ from kinetree.io.free_names import Names
 from kinetree.io.mjcf.contacts import contact_pairs
 from kinetree.io.mjcf.layout import BALL, FREE, HINGE, SLIDE, Layout, names_of
 from kinetree.io.mjcf.notes import Notes
-from kinetree.io.mjcf.options import Physics
+from kinetree.io.mjcf.options import Physics, higher
 from kinetree.io.mjcf.shapes import geom_frame
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import Actuator, ModelBuilder, equipment
@@ -85,6 +85,8 @@ def _tendon(
         damping=float(physics.tendon_damping[t]),
         **{names_in("mjcf")["frictionloss"]: float(mj.tendon_frictionloss[t]) * physics.friction},
         armature=float(physics.tendon_armature[t]),
+        higher_stiffness=higher(mj, "tendon_stiffnesspoly", t, physics.springs),
+        higher_damping=higher(mj, "tendon_dampingpoly", t, physics.dampers),
         rest_length=_floats(mj.tendon_lengthspring[t]),
         lower=float(mj.tendon_range[t, 0]) if limited else -np.inf,
         upper=float(mj.tendon_range[t, 1]) if limited else np.inf,

@@ -144,15 +144,11 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
             ):
                 if np.any(values):
                     notes.unsupported(at, f"{what} {along} (a default of joints? <freejoint/> takes none)")
-        if physics.actuation and len(mj.actuator_trntype) and mj.jnt_actfrclimited[j]:
-            low, high = map(float, mj.jnt_actfrcrange[j])
-            if not low <= 0.0 <= high:
-                message = f"actuatorfrcrange {low:g} to {high:g} of joint '{name}', where MuJoCo always pushes"
-                notes.unsupported(at, message)
-        _check_laws(mj, "joint", name, {"jnt": j, "dof": dofs}, physics, notes)
+        single = ("jnt", "dof") if mj.jnt_type[j] in (SLIDE, HINGE) else ()
+        _check_laws(mj, "joint", name, {"jnt": j, "dof": dofs}, physics, notes, single)
     _report_soft(place, physics, notes)
     for t in range(mj.ntendon):
-        _check_laws(mj, "tendon", mj.tendon(t).name or f"tendon_{t}", {"tendon": t}, physics, notes)
+        _check_laws(mj, "tendon", mj.tendon(t).name or f"tendon_{t}", {"tendon": t}, physics, notes, ("tendon",))
     for k in range(len(mj.actuator_trntype)):
         _check_laws(mj, "actuator", mj.actuator(k).name or f"actuator_{k}", {"actuator": k}, physics, notes)
     if nflex := getattr(mj, "nflex", 0):
@@ -182,8 +178,18 @@ def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
             notes.info(("joint", place.joints[joints[0]]), f"{count} {what}: {law}")
 
 
-def _check_laws(mj, kind: str, name: str, entries: dict[str, object], physics: Physics, notes: Notes) -> None:
+def higher(mj, law: str, k: int, on: bool) -> tuple[float, ...]:
+    """Coefficients of higher order of a spring or damper of the file, which MuJoCo has since version 3.7."""
+    found = [float(x) for x in np.ravel(getattr(mj, law)[k])] if on and hasattr(mj, law) else []
+    return tuple(found) if any(found) else ()
+
+
+def _check_laws(
+    mj, kind: str, name: str, entries: dict[str, object], physics: Physics, notes: Notes, computed=()
+) -> None:
     """Report laws that are not linear; ``entries``: those of the thing in arrays of these prefixes.
+
+    Polynomials of those in ``computed`` are not among them.
 
     Only later versions of MuJoCo have these arrays.
     """
@@ -193,6 +199,8 @@ def _check_laws(mj, kind: str, name: str, entries: dict[str, object], physics: P
         ("dampingpoly", "damping of higher order", physics.dampers),
     ):
         for prefix, entry in entries.items():
+            if law != "springyield" and prefix in computed:
+                continue
             field = f"{prefix}_{law}"
             if on and hasattr(mj, field) and np.any(getattr(mj, field)[entry]):
                 notes.unsupported((kind, name), f"{kind} '{name}' has {what}")

@@ -183,6 +183,9 @@ class EquipmentWriter:
         for what, name in UNIFORM.items():
             if x := getattr(tendon, what):
                 data[name] = number_text(x)
+        for what in ("stiffness", "damping"):
+            if more := getattr(tendon, f"higher_{what}"):
+                data[what] = numbers_text((getattr(tendon, what), *more))
         data["springlength"] = numbers_text(tendon.rest_length)
         data |= range_attributes("", (tendon.lower, tendon.upper))
         if tendon.limit_softness is not None:
@@ -256,7 +259,6 @@ class EquipmentWriter:
             parameters = getattr(a, f"{law}_parameters") or (0.0,)
             data |= {f"{short}type": getattr(a, law), f"{short}prm": numbers_text(parameters)}
         add(section, "general", **data)
-
 
     def _controller(self, section, a, data: dict[str, str]) -> None:
         for what in ("ctrllimited", "ctrlrange", "actearly"):
