@@ -236,8 +236,9 @@ def test_derivatives_of_guarded_code(states):
 
 def test_malformed_guards_are_refused():
     compiled = program(sweeps)
-    start, stop, value, pairs = compiled.guards[3]
-    wrong = (start, stop, stop + 3, pairs), (start + 1, stop, 0, ()), (start, stop, value, ((0, 0),))
+    start, stop, values, pairs = compiled.guards[3]
+    wrong = (start, stop, (stop + 3,), pairs), (start + 1, stop, (0,), ()), (start, stop, values, ((0, 0),))
+    wrong = *wrong, (start, stop, (), pairs)
     for guard in wrong:
         with pytest.raises(CompilationError, match="the guard of values"):
             replace(compiled, guards=(guard,))

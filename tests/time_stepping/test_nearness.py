@@ -10,6 +10,7 @@ from kinetree.algorithms.nearness import Nearness
 from kinetree.collision import ContactPair, Ground, Shape
 from kinetree.collision.bounds import extent, radius
 from kinetree.collision.shape import PlacedShape
+from kinetree.integrators.time_stepping import stepped_velocities
 from kinetree.spatial import Matrix3, Vector3
 from kinetree.state_kinematics import Kinematics
 from tests.collision.systems import rotation
@@ -76,6 +77,37 @@ def test_pairs_that_may_touch_are_near(tree, seed):
             assert found or not expected, pair.name
             near, touching, total = near + bool(found), touching + expected, total + 1
     assert 0 < touching < 0.7 * total and near < 1.6 * touching
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A table with a box, cylinders, a capsule and a ball, 15 candidate points, on a floor."""
+    builder = kt.ModelBuilder("table")
+    builder.add_body("top", joint=kt.joints.Free(), mass=4.0, inertia=np.diag([0.2, 0.3, 0.4]))
+    builder.add_geometry("top", kt.model.Geometry("box", (0.8, 0.5, 0.05), name="board"))
+    for k, kind in enumerate(("cylinder", "cylinder", "capsule", "sphere")):
+        leg = kt.model.Geometry(kind, SIZES[kind], p_BG=(0.3 - 0.2 * k, 0.1 * (-1.0) ** k, -0.2), name=f"leg{k}")
+        builder.add_geometry("top", leg)
+    return builder.build().with_contacts(ground=Ground(friction=0.6))
+
+
+def test_steps_are_those_with_all_contacts(table):
+    """Compiled, in one batch from far to touching: velocities and impulses of a step without tests of distance."""
+    rng, n = np.random.default_rng(0), 32
+    q = np.concatenate([np.zeros((n, 2)), rng.uniform(0.0, 1.5, (n, 1)), rng.normal(size=(n, 4))], axis=1)
+    q = kt.normalize(table, q)
+    q[: n // 2, 2] -= kt.collision.contact_gaps(table, q[: n // 2]).min(axis=1)
+    v, tau, none = rng.normal(size=(n, 6)), np.zeros(6), np.zeros(table.n_impulses)
+    _, v_next, found = kt.integrators.contact_step(table, q, v, none, tau, 0.002)
+    touching = 0
+    for k in range(n):
+        given = q[k].tolist(), v[k].tolist(), none.tolist(), tau.tolist(), 0.002
+        after, impulses, _ = stepped_velocities(table, *given, many=False)
+        np.testing.assert_allclose(found[k], impulses, atol=1e-8)
+        speeds = np.linalg.norm(after[:3]), np.linalg.norm(after[3:])  # those of the step are in axes of its start
+        np.testing.assert_allclose((np.linalg.norm(v_next[k, :3]), np.linalg.norm(v_next[k, 3:])), speeds, atol=1e-8)
+        touching += any(impulses)
+    assert n // 4 < touching < n
 
 
 def test_ground_on_a_slope_and_far_shapes():

@@ -14,20 +14,20 @@ Symbols: rows in the order (t1, t2, n); impulses act on the second body of a pai
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import islice
 
 from kinetree.algorithms.couplings import expanded, weighted_row
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
 from kinetree.constraints.row_law import RowLaw
-from kinetree.spatial.scalar import absolute, guarded, is_zero, repeated, settled, sqrt, where
+from kinetree.spatial.scalar import absolute, guarded, is_zero, repeated, sqrt, unconverged, where
 
 SWEEPS = 8  # of ANYmal's feet: 99 % of the residuals of walking states are below 3e-3 m/s
 INNER = 2  # steps of a contact that slips, in each visit
 RELAXATION = 1.4  # over 1 + mu |B_tn| / B_nn: full steps of slipping contacts end in cycles where that is above 0.7
 SHIFT = 1e-10, 1e-5  # of the mean of B's diagonal, in double and in single precision: B of few freedoms is singular
-STILL = 1e-10  # change of rates in a sweep [m/s or rad/s], below which a step has converged
+STILL = 1e-12  # change of rates in a sweep [m/s or rad/s], below which a step has converged
 TINY = 1e-30  # squared impulses or responses that count as zero
 
 
@@ -320,74 +320,62 @@ class Cone:
         return [x * part, y * part, n * part]
 
 
-class Cones:
-    """The contacts of one pair of shapes, which machine code skips where they are far away.
+class NearCone:
+    """A contact that machine code skips where it is far away.
 
     Parameters
     ----------
     near : condition
-        Whether one of them may touch within the step.
+        Whether it may touch within the step, `settled`.
     places : sequence of int
-        The entries of z on which their rows may act.
+        The entries of z on which its rows may act.
     make : callable
-        Gives a `Cone` for each, with its first guess.
-    count : int
-        How many there are.
+        Gives the `Cone`, with its first guess.
     """
 
-    def __init__(self, near, places, make, count: int) -> None:
-        self.near, self._places, self._make = near, places, make
-        self._needed, self.cones, self._count = near, [], count
+    def __init__(self, near, places, make) -> None:
+        self._near, self._places, self._make = near, places, make
+        self._needed, self._cone = near, None
 
     @property
     def all_impulses(self) -> list:
         """The impulses that a step records."""
-        return [x for cone in self.cones for x in cone.impulses]
+        return self._cone.impulses
 
     def start(self, z) -> None:
-        """Make the contacts and apply their first guesses, where they are near; elsewhere impulses are zero."""
+        """Make the contact and apply its first guess, where it is near; elsewhere its impulses are zero."""
 
         def computed():
-            self.cones, after = self._make(), list(z)
-            for cone in self.cones:
-                cone.start(after)
-            constants = (x for cone in self.cones for x in cone.constants())
-            return *self.all_impulses, *(after[m] for m in self._places), *constants
+            self._cone, after = self._make(), list(z)
+            self._cone.start(after)
+            return *self._cone.impulses, *(after[m] for m in self._places), *self._cone.constants()
 
-        old = [0.0] * (3 * self._count) + [z[m] for m in self._places]
-        found = guarded(self.near, old, computed)
-        values = iter(found[len(old) :])
-        self._take(z, found)
-        self.cones = [cone.restored(values, cone.impulses) for cone in self.cones]
+        found = iter(guarded(self._near, [0.0] * 3 + [z[m] for m in self._places], computed))
+        impulses = list(islice(found, 3))
+        self._replace(z, found)
+        self._cone = self._cone.restored(found, impulses)
 
     def begin(self, active) -> None:
-        """A sweep begins, for the states that have not converged.
-
-        The conditions of all blocks are computed before the first of them is visited: then visits follow each other
-        in machine code without any operations between them.
-        """
-        self._needed = self.near if active is True else settled(self.near & active)
+        """A sweep begins, for the states that have not converged."""
+        self._needed = self._near if active is True else self._near & active
 
     def visit(self, z, worst=0.0):
-        """Solve these contacts one by one, where any is near; a bound of the change of their rates, or the worst."""
+        """Solve this contact where it is near; a bound of the change of its rates, or the worst so far."""
 
         def solved():
-            after, change = list(z), worst
-            for cone in self.cones:
-                change = cone.visit(after, change)
-            return *self.all_impulses, *(after[m] for m in self._places), change
+            after = list(z)
+            change = self._cone.visit(after, worst)
+            return change, *self._cone.impulses, *(after[m] for m in self._places)
 
-        old = [*self.all_impulses, *(z[m] for m in self._places), worst]
-        *found, worst = guarded(self._needed, old, solved)
-        self._take(z, found)
-        return worst
+        old = worst, *self._cone.impulses, *(z[m] for m in self._places)
+        change, *found = guarded(self._needed, old, solved)
+        self._cone.impulses = found[:3]
+        self._replace(z, iter(found[3:]))
+        return change
 
-    def _take(self, z, found: Sequence) -> None:
-        """Impulses of all contacts, then entries of z."""
-        for n, cone in enumerate(self.cones):
-            cone.impulses = found[3 * n : 3 * n + 3]
-        for m, z_m in zip(self._places, found[3 * self._count :], strict=False):
-            z[m] = z_m
+    def _replace(self, z, found: Iterator) -> None:
+        for m in self._places:
+            z[m] = next(found)
 
 
 def larger(a, b):
@@ -414,5 +402,5 @@ def swept(blocks, z, sweeps: int = SWEEPS):
         residual = 0.0
         for block in repeated(blocks, z):
             residual = block.visit(z, residual)
-        active = residual > STILL
+        active = unconverged(residual > STILL)
     return z, residual

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.spec import algorithm
 from kinetree.collision.axes import contact_axes
+from kinetree.collision.laws import ContactPoint
 from kinetree.collision.pair import ContactPair
 from kinetree.collision.shape import PlacedShape, snapped
 from kinetree.joints.dual import Dual, rate_of
@@ -88,14 +89,18 @@ class BodyPlaces:
                     row[k] = axis.dot(velocity)
         return rows
 
-
     def contacts(self, pair: ContactPair) -> list[Detected]:
         """The candidate points of a pair, with their axes and rows."""
-        found = []
-        for x in pair.points_of(*map(self.placed, pair.shapes)):
-            axes = contact_axes(x.normal)
-            found.append(Detected(pair, x.gap, x.position, axes, self.rows(pair, x.position, axes)))
-        return found
+        return [self.contact(pair, point) for point in self.points(pair)]
+
+    def points(self, pair: ContactPair) -> list[ContactPoint]:
+        """The candidate points of a pair."""
+        return pair.points_of(*map(self.placed, pair.shapes))
+
+    def contact(self, pair: ContactPair, point: ContactPoint) -> Detected:
+        """A candidate point with its axes and rows."""
+        axes = contact_axes(point.normal)
+        return Detected(pair, point.gap, point.position, axes, self.rows(pair, point.position, axes))
 
 
 def _snapped(R: Matrix3) -> Matrix3:
@@ -103,10 +108,10 @@ def _snapped(R: Matrix3) -> Matrix3:
     return Matrix3([[snapped(x) if isinstance(x, float) else x for x in row] for row in R.rows])
 
 
-def candidates(model, kin: Kinematics):
-    """Each pair with its candidate points, and the places that they come from."""
+def candidates(model, kin: Kinematics) -> list[ContactPoint]:
+    """The candidate points of all pairs."""
     places = BodyPlaces(model, kin)
-    return places, [(pair, pair.points_of(*map(places.placed, pair.shapes))) for pair in model.contacts]
+    return [x for pair in model.contacts for x in places.points(pair)]
 
 
 def detect(model, kin: Kinematics) -> list[Detected]:
@@ -147,7 +152,7 @@ def contact_gaps(model, q):
     >>> kt.collision.contact_gaps(kt.models.pendulum().replace(contacts=[pair]), [0.0]).round(12).tolist()
     [-1.1]
     """
-    return [x.gap for _, points in candidates(model, Kinematics(model, q))[1] for x in points]
+    return [x.gap for x in candidates(model, Kinematics(model, q))]
 
 
 @algorithm(
@@ -171,7 +176,7 @@ def contact_points(model, q):
     --------
     contact_gaps, contact_jacobian
     """
-    found = [x for _, points in candidates(model, Kinematics(model, q))[1] for x in points]
+    found = candidates(model, Kinematics(model, q))
     return [[*x.position] for x in found], [[*x.normal] for x in found], [x.gap for x in found]
 
 

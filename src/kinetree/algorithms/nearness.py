@@ -6,9 +6,14 @@ that both can go. Normals, contact points and rows are computed where it fails.
 
 from __future__ import annotations
 
+from itertools import islice
+
+from kinetree.algorithms.contacts import BodyPlaces
+from kinetree.algorithms.free_step import FASTEST
 from kinetree.collision.bounds import extent, radius
+from kinetree.collision.laws import ContactPoint
 from kinetree.spatial import Matrix3, Vector3
-from kinetree.spatial.scalar import sqrt
+from kinetree.spatial.scalar import guarded, is_zero, settled, sqrt, where
 from kinetree.state_kinematics import Kinematics, body_twists
 
 
@@ -34,55 +39,94 @@ class Nearness:
     def near(self, pair):
         """Whether the shapes of a pair may touch: a condition that also holds where they touch now."""
         if pair.second.kind == "plane":
-            return self._above(pair.second, pair.first)
+            return self._above(pair, pair.second, pair.first)
         if pair.first.kind == "plane":
-            return self._above(pair.first, pair.second)
-        (i, p_i), (j, p_j) = map(self._place, pair.shapes)
-        reach = radius(pair.first) + radius(pair.second)
-        reach = reach + self._way(self._speed(i, pair.first) + self._speed(j, pair.second))
-        apart = self._world(i, p_i) - self._world(j, p_j)
+            return self._above(pair, pair.first, pair.second)
+        reach = radius(pair.first) + radius(pair.second) + self.way(pair)
+        apart = self._center(pair.first) - self._center(pair.second)
         return apart.dot(apart) < reach * reach
 
-    def _above(self, plane, shape):
-        """Whether a shape may touch a plane."""
-        (i, p_i), (j, p_j) = map(self._place, (plane, shape))
-        n = self._kin.X_0[i].E.inverse_apply(self._turned(plane, Vector3(*(row[2] for row in Matrix3(plane.R).rows))))
-        n_j = self._kin.X_0[j].E @ n
-        R = Matrix3(shape.R)
-        slopes = R.T @ (self._model.frame(shape.body).X_FB.E @ n_j)
-        height = n.dot(self._kin.X_0[j].r) + n_j.dot(p_j) - n.dot(self._world(i, p_i))
-        speed = self._speed(j, shape)
-        if self._model.support(i):
-            arm = self._world(j, p_j) - self._kin.X_0[i].r
-            speed = speed + self._speed(i, plane, sqrt(arm.dot(arm)) + radius(shape))
-        return height - extent(shape, [*slopes]) < self._way(speed)
-
-    def _way(self, speed):
-        """How far two shapes may come nearer; an impact may turn all of their speed."""
+    def way(self, pair):
+        """How far the shapes of a pair may come nearer within the step [m]; an impact may turn all of their speed."""
+        speed = 0.0
+        for shape, other in (pair.shapes, pair.shapes[::-1]):
+            i = self._model.frame(shape.body).body
+            if self._model.support(i):
+                if i not in self._speeds:
+                    V = self._twists[i]
+                    self._speeds[i] = sqrt(V.linear.dot(V.linear)), sqrt(V.angular.dot(V.angular))
+                linear, angular = self._speeds[i]
+                speed = speed + linear + angular * self._arm(i, shape, other)
         return self._dt * (self._fastest + 2.0 * speed)
 
-    def _place(self, shape):
-        """The body of a shape, and its position in the axes of the body."""
-        frame = self._model.frame(shape.body)
-        return frame.body, frame.X_FB.r + frame.X_FB.E.T @ Vector3(*shape.p)
+    def _above(self, pair, plane, shape):
+        """Whether a shape may touch a plane."""
+        i, j = (self._model.frame(x.body).body for x in (plane, shape))
+        X_j, upward = self._kin.X_0[j], Vector3(*(row[2] for row in plane.R))
+        n = self._kin.X_0[i].E.inverse_apply(self._model.frame(plane.body).X_FB.E.inverse_apply(upward))
+        n_j = X_j.E @ n
+        slopes = Matrix3(shape.R).T @ (self._model.frame(shape.body).X_FB.E @ n_j)
+        height = n.dot(X_j.r) + n_j.dot(self._position(shape)) - n.dot(self._center(plane))
+        return height - extent(shape, [*slopes]) < self.way(pair)
 
-    def _turned(self, shape, x: Vector3) -> Vector3:
-        """A vector in the axes of a shape's frame in those of its body."""
-        return self._model.frame(shape.body).X_FB.E.T @ x
+    def _arm(self, i: int, shape, other):
+        """Distance of the farthest point of a shape from the origin of its body i, of a plane where the other is."""
+        if shape.kind != "plane":
+            p = self._position(shape)
+            return sqrt(p.dot(p)) + radius(shape)
+        arm = self._center(other) - self._kin.X_0[i].r
+        return sqrt(arm.dot(arm)) + radius(other)
 
-    def _world(self, i: int, p: Vector3) -> Vector3:
-        X = self._kin.X_0[i]
-        return X.r + X.E.inverse_apply(p)
+    def _position(self, shape) -> Vector3:
+        """The position of a shape in the axes of its body."""
+        X = self._model.frame(shape.body).X_FB
+        return X.r + X.E.inverse_apply(Vector3(*shape.p))
 
-    def _speed(self, i: int, shape, arm=None):
-        """The largest speed of a point of a shape, or of a point of its body at a distance from the body's origin."""
-        if not self._model.support(i):
-            return 0.0
-        if i not in self._speeds:
-            V = self._twists[i]
-            self._speeds[i] = sqrt(V.linear.dot(V.linear)), sqrt(V.angular.dot(V.angular))
-        if arm is None:
-            p = self._place(shape)[1]
-            arm = sqrt(p.dot(p)) + radius(shape)
-        linear, angular = self._speeds[i]
-        return linear + angular * arm
+    def _center(self, shape) -> Vector3:
+        """The same in the world."""
+        X = self._kin.X_0[self._model.frame(shape.body).body]
+        return X.r + X.E.inverse_apply(self._position(shape))
+
+
+def near_points(model, kin: Kinematics, dt, many: bool) -> list[tuple]:
+    """For each candidate point its pair, whether it may touch within the step, and the point.
+
+    The condition is True of points without friction, and of all unless there are many. Points have any value where
+    their pair is far away. That of a pair with one alone is None: to find it costs little more than the test.
+    """
+    nearness = Nearness(model, kin, dt, FASTEST)
+    skipped = [pair for pair in model.contacts if many and not is_zero(pair.friction)]
+    near = {pair.name: settled(nearness.near(pair)) for pair in skipped}
+    several = [(pair, nearness.way(pair)) for pair in skipped if pair.count > 1]
+    points = {pair.name: _searched(model, kin, pair, near[pair.name], way) for pair, way in several}
+    found = []
+    for pair in model.contacts:
+        if pair.name in points:
+            found += [(pair, close > 0.5, point) for close, point in points[pair.name]]
+        elif pair.name in near:
+            found.append((pair, near[pair.name], None))
+        else:
+            found += [(pair, True, point) for point in BodyPlaces(model, kin).points(pair)]
+    return found
+
+
+def _searched(model, kin, pair, near, way) -> list[tuple]:
+    """1 or 0 for each point of a pair, whether it may touch; and the point, which has any value unless its pair may."""
+    points = []
+
+    def computed():
+        points.extend(BodyPlaces(model, kin).points(pair))
+        close = [where(x.gap < way, 1.0, 0.0) for x in points]
+        return [*close, *(number for x in points for number in numbers(x))]
+
+    def numbers(x):
+        return x.gap, *x.position, *x.normal
+
+    found = guarded(near, [0.0] * pair.count, computed)
+    close, rest = found[: pair.count], iter(found[pair.count :])
+    for n, x in enumerate(points):  # constants stay constants
+        gap, *axes = [
+            new if hasattr(old, "graph") else old for old, new in zip(numbers(x), islice(rest, 7), strict=True)
+        ]
+        points[n] = ContactPoint(gap, Vector3(*axes[:3]), Vector3(*axes[3:]))
+    return list(zip(close, points, strict=True))

@@ -14,19 +14,19 @@ import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints, column_laws, row_laws, wide_rows
 from kinetree.algorithms.complete import COMPLETE
-from kinetree.algorithms.contact_sweeps import SWEEPS, BoundedRow, Cone, Cones, Frictionless, swept
+from kinetree.algorithms.contact_sweeps import SWEEPS, BoundedRow, Cone, Frictionless, NearCone, swept
 from kinetree.algorithms.contacts import BodyPlaces
-from kinetree.algorithms.free_step import FASTEST, along, free_step, normal_target
+from kinetree.algorithms.free_step import along, free_step, normal_target
 from kinetree.algorithms.manifold import straight_step
-from kinetree.algorithms.nearness import Nearness
+from kinetree.algorithms.nearness import near_points
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.row_law import RowLaw
 from kinetree.contact.problem import ContactProblem
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
-from kinetree.spatial.scalar import absolute, is_zero, settled, where
+from kinetree.spatial.scalar import absolute, is_zero, where
 
-FEW = 6  # contacts, whose visits cost less than to find out whether they are needed
+FEW = 6  # contacts, which a step of `simulate` visits in fewer microseconds than it finds out which are needed
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 TOLERANCE = 1e-7  # [m/s] residual of a step in `simulate`
 SLOW = 0.01  # [rad/s or m/s] of a step next to rest, which is solved exactly where sweeps do not
@@ -34,9 +34,9 @@ CREDIT, RETURNED = 50.0, 0.1  # exact solutions that may follow each other at mo
 FIRST_SWEEPS, REPEATED = 4, 20  # of such a step, which standing feet need at most; and how often these follow at most
 
 
-def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, sweeps=SWEEPS):
+def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, sweeps=SWEEPS, many=True):
     """Velocities and impulses at the end of a step, and the largest change of a rate in the last sweep."""
-    before, predicted, space, z, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u)
+    before, predicted, space, z, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u, many)
     z, residual = swept([*bounded.values(), *contacts], z, sweeps)  # contacts last, to obey their laws best
     after = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
     found = [x for block in contacts for x in block.all_impulses]
@@ -44,14 +44,13 @@ def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=Non
     return held_exactly(bounded.values(), after, predicted), found, residual
 
 
-def step_problem(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, many=None):
+def step_problem(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, many=True):
     """Velocities before all forces and after those without impulses, the space and z there, and all blocks.
 
-    ``many`` is whether contacts are skipped where they are far away, by default those of models with more than `FEW`.
+    ``many`` is whether contacts are skipped where they are far away.
     """
     kin, space, before, z, predicted = free_step(model, q, v, tau, dt, f_ext, x, u)
     given = model, kin, space, dt, before, predicted, impulses
-    many = model.n_contacts > FEW if many is None else many
     return before, predicted, space, z, bounded_blocks(*given), contact_blocks(*given, many)
 
 
@@ -85,35 +84,29 @@ def bounded_blocks(model, kin, space, dt, before, predicted, impulses) -> dict[i
 
 
 def contact_blocks(model, kin, space, dt, before, predicted, impulses, many: bool) -> list:
-    """Blocks of contacts; of many contacts one for each pair of shapes, which is skipped where these are far away."""
-
-    def contacts(pair, guesses, places=None) -> list:
-        """The blocks of a pair. What a stretch that may be skipped computes, no other may use: so each has places."""
-        found = []
-        for x, guess in zip((places or BodyPlaces(model, kin)).contacts(pair), guesses, strict=True):
-            rates = [along(row, before) for row in x.rows]
-            least, compliance = normal_target(pair, x.gap, dt, rates[2], along(x.rows[2], predicted))
-            if is_zero(pair.friction):
-                law = RowLaw(lower=least)
-                found.append(Frictionless(space.row(x.rows[2]), rates[2], law, guess[2:], compliance=compliance))
-            else:
-                rates[2] = rates[2] - least
-                found.append(Cone(map(space.row, x.rows), rates, pair.friction, guess, compliance))
-        return found
-
-    found, places, first, skipped = [], BodyPlaces(model, kin), 0, {}
-    if many:
-        nearness = Nearness(model, kin, dt, FASTEST)
-        skipped = {pair.name: settled(nearness.near(pair)) for pair in model.contacts if not is_zero(pair.friction)}
-    for pair in model.contacts:
-        guesses = [impulses[k : k + 3] for k in range(first, first + 3 * pair.count, 3)]
-        first += 3 * pair.count
-        if pair.name in skipped:
-            reached = space.places(places.coordinates(pair))
-            found.append(Cones(skipped[pair.name], reached, partial(contacts, pair, guesses), pair.count))
+    """Blocks of contacts; of many contacts each is skipped where it is far away."""
+    found, places = [], BodyPlaces(model, kin)
+    candidates = near_points(model, kin, dt, many)
+    for (pair, near, point), first in zip(candidates, range(0, model.n_contact_rows, 3), strict=True):
+        make = partial(_block, (pair, point), (model, kin, space, dt, before, predicted), impulses[first : first + 3])
+        if near is True:
+            found.append(make(places))
         else:
-            found += contacts(pair, guesses, places)
+            found.append(NearCone(near, space.places(places.coordinates(pair)), make))
     return found
+
+
+def _block(candidate, step, guess, places=None):
+    """The block of a contact. What a stretch that may be skipped computes, no other may use: so it has own places."""
+    (pair, point), (model, kin, space, dt, before, predicted) = candidate, step
+    places = places or BodyPlaces(model, kin)
+    x = places.contact(pair, places.points(pair)[0] if point is None else point)
+    rates = [along(row, before) for row in x.rows]
+    least, compliance = normal_target(pair, x.gap, dt, rates[2], along(x.rows[2], predicted))
+    if is_zero(pair.friction):
+        return Frictionless(space.row(x.rows[2]), rates[2], RowLaw(lower=least), guess[2:], compliance=compliance)
+    rates[2] = rates[2] - least
+    return Cone(map(space.row, x.rows), rates, pair.friction, guess, compliance)
 
 
 def held_exactly(bounded, v, predicted) -> list:
@@ -169,10 +162,12 @@ def stepped_positions(model, q, v_next, dt):
     return finished(model.after(dt), q_next, v_next, closing=3)
 
 
-def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None, sweeps=FIRST_SWEEPS):
+def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None, sweeps=FIRST_SWEEPS, many=False):
     """`contact_step` with the internal states of force elements behind the velocities, and its residual."""
     v, x = v[: model.nv], v[model.nv :] if model.nx else None
-    v_next, found, residual = stepped_velocities(model, q, v, impulses, tau, dt, f_ext, x, u, sweeps)
+    v_next, found, residual = stepped_velocities(
+        model, q, v, impulses, tau, dt, f_ext, x, u, sweeps, many or model.n_contacts > FEW
+    )
     q_next, v_next = stepped_positions(model, q, v_next, dt)
     later = implicit_states(model, q, v, x, u, dt, v_next) if model.nx else []
     return q_next, [*v_next, *later], found, [residual]
@@ -180,7 +175,7 @@ def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None, sweeps=FIRS
 
 def _time_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
     """The same with the sweeps of rollouts, without the residual."""
-    return _solved_step(model, q, v, impulses, tau, dt, f_ext, u, SWEEPS)[:3]
+    return _solved_step(model, q, v, impulses, tau, dt, f_ext, u, SWEEPS, many=True)[:3]
 
 
 def _no_impulses(model, q, v, tau, dt, f_ext=None, u=None):

@@ -256,9 +256,12 @@ class Block:
         if number not in self.plan.guards:
             self.emit(chunk)
             return
-        value, pairs = self.plan.guards[number]
-        guard = self.operand(value)
-        needed = self.any(self.do(f"fcmp une {self.lanes.type} {guard}, {self.lanes.number(0.0)}"))
+        values, pairs = self.plan.guards[number]
+        kind, zero = self.lanes.type, self.lanes.number(0.0)
+        hold, *others = [self.do(f"fcmp une {kind} {x}, {zero}") for x in [self.operand(value) for value in values]]
+        for other in others:
+            hold = self.do(f"and {self.lanes.boolean} {hold}, {other}")
+        needed = self.any(hold)
         self.lines.append(f"  br i1 {needed}, label %needed, label %kept")
         for label in ("needed", "kept"):
             self.fork(label)

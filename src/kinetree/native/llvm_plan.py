@@ -54,9 +54,10 @@ class Plan:
         Slots in all, trigonometry included.
     stored : dict of int to list
         For every value that is a result: the (output, entry) places it goes to.
-    guards : dict of int to (int, tuple)
-        For chunks that may be skipped: the value that is 0 then, and pairs of a value of the chunk and the earlier one
-        that it is then. Where nobody uses the earlier one afterwards, both have one slot, and nothing is to be done.
+    guards : dict of int to (tuple, tuple)
+        For chunks that may be skipped: the values of which one is 0 then, and pairs of a value of the chunk and the
+        earlier one that it is then. Where nobody uses the earlier one afterwards, both have one slot, and nothing is to
+        be done.
     """
 
     program: Program | Packed
@@ -72,7 +73,7 @@ class Plan:
     slots: dict[int, int]
     slot_count: int
     stored: dict[int, list[tuple[int, int]]]
-    guards: dict[int, tuple[int, tuple[tuple[int, int], ...]]]
+    guards: dict[int, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]
 
     def made(self, value: int) -> tuple[int, ...]:
         """The values that are there once an operation of a chunk is done: a sine or cosine stands for the pair."""
@@ -190,7 +191,7 @@ def _spans(code, operands, chunks, pairs) -> tuple[dict[int, int], dict[int, int
     return maker, last
 
 
-def _guarded_chunks(program: Program, chunks, last: dict[int, int]) -> dict[int, tuple[int, tuple]]:
+def _guarded_chunks(program: Program, chunks, last: dict[int, int]) -> dict[int, tuple[tuple, tuple]]:
     """The chunks that may be skipped; the values that they need then live until they end."""
     starts = [start for start, *_ in program.guards]
     found = {}
@@ -198,12 +199,12 @@ def _guarded_chunks(program: Program, chunks, last: dict[int, int]) -> dict[int,
         k = bisect_right(starts, chunk[0]) - 1 if chunk else -1
         if k < 0 or chunk[0] >= program.guards[k][1]:
             continue
-        _, _, value, pairs = program.guards[k]
+        _, _, values, pairs = program.guards[k]
         mine = set(chunk)
         pairs = tuple((new, old) for new, old in pairs if new in mine)
-        for needed in (value, *(old for _, old in pairs)):
+        for needed in (*values, *(old for _, old in pairs)):
             last[needed] = max(last.get(needed, number), number)
-        found[number] = value, pairs
+        found[number] = values, pairs
     return found
 
 

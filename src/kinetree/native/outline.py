@@ -144,6 +144,6 @@ def _describe(plan: Plan, number: int, chunk: tuple[int, ...]) -> tuple[tuple, l
         operations.append(tuple(coded))
     guard = ()
     if number in plan.guards:
-        value, pairs = plan.guards[number]
-        guard = read(value), *((own[new], read(old)) for new, old in pairs)
+        values, pairs = plan.guards[number]
+        guard = tuple(map(read, values)), *((own[new], read(old)) for new, old in pairs)
     return (tuple(operations), tuple(kinds), guard), entries

@@ -15,7 +15,7 @@ import numpy as np
 
 __all__ = [
     "SNAP", "absolute", "arctan2", "cos", "detach", "exp", "guarded", "is_zero", "log", "maximum", "minimum",
-    "repeated", "settled", "sign", "sin", "sincos", "sqrt", "tanh", "where", "with_slopes",
+    "repeated", "settled", "sign", "sin", "sincos", "sqrt", "tanh", "unconverged", "where", "with_slopes",
 ]  # fmt: skip
 
 
@@ -172,6 +172,17 @@ def settled(condition):
     if isinstance(condition, (bool, np.bool_)):
         return condition
     return where(condition, 1.0, 0.0) > 0.5
+
+
+def unconverged(condition):
+    """The same, for iterations: false only where `guarded` stretches under it change values by no more than rounding.
+
+    Derivatives count it as true: they may converge later than the values.
+    """
+    found = settled(condition)
+    if hasattr(found, "graph"):
+        found.graph.unconverged.add(found.id)
+    return found
 
 
 def repeated(parts, values):

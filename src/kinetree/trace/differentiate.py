@@ -93,7 +93,7 @@ def _rates(graph: Graph, op: str, k: int, args: Sequence[int], found: Mapping[in
 
 
 def _where_rates(graph: Graph, args: Sequence[int], found: Mapping[int, Tangent]) -> Tangent:
-    condition, a, b = args
+    condition, a, b = graph.moving(args[0]), *args[1:]
     first, second = found.get(a, {}), found.get(b, {})
     rates = {d: graph.where(condition, first.get(d, 0), second.get(d, 0)) for d in {**first, **second}}
     return {d: x for d, x in rates.items() if x != graph.ZERO}
@@ -139,7 +139,7 @@ def adjoints(graph: Graph, weights: Mapping[int, int], leaves: Sequence[int]) ->
         op, *args = graph.nodes[k]
         adjoint, guard = sums.value[k], sums.guard[k]
         if op == "where":
-            condition, a, b = args
+            condition, a, b = graph.moving(args[0]), *args[1:]
             if a in reached:
                 sums.receive(a, adjoint, graph.logical_and(guard, condition))
             if b in reached:

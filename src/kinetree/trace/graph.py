@@ -30,22 +30,22 @@ Node = tuple
 
 
 class Guard(NamedTuple):
-    """A stretch of a trace that changes values only where a number is not 0.
+    """A stretch of a trace that changes values only where some numbers are not 0.
 
     Attributes
     ----------
     start, stop : int
         Its nodes.
-    value : int
-        The node of the number, 1 or 0; it stands before the stretch.
+    values : tuple of int
+        The nodes of these numbers, 1 or 0; they stand before the stretch.
     results, old : tuple of int
-        Nodes of the results, and of the values that they are where the number is 0. There may be more results, which
+        Nodes of the results, and of the values that they are where a number is 0. There may be more results, which
         have any value then.
     """
 
     start: int
     stop: int
-    value: int
+    values: tuple[int, ...]
     results: tuple[int, ...]
     old: tuple[int, ...]
 
@@ -65,6 +65,8 @@ class Graph:
         Lengths of the graph where parts of loops begin, see `repeated` of `spatial.scalar`.
     guards : list of Guard
         Stretches that machine code may skip, see `guarded` of `spatial.scalar`.
+    unconverged : set of int
+        Conditions that derivatives count as true, see `unconverged` of `spatial.scalar`.
 
     Examples
     --------
@@ -74,7 +76,7 @@ class Graph:
     0.0
     """
 
-    __slots__ = ("nodes", "value", "index", "visits", "guards", "_guarding")
+    __slots__ = ("nodes", "value", "index", "visits", "guards", "unconverged", "_guarding")
 
     ZERO, ONE, TRUE, FALSE = 0, 1, 2, 3
 
@@ -88,6 +90,7 @@ class Graph:
         self.value[:2] = 0.0, 1.0
         self.visits: list[int] = []
         self.guards: list[Guard] = []
+        self.unconverged: set[int] = set()
         self._guarding = False
 
     def __len__(self) -> int:
@@ -107,30 +110,47 @@ class Graph:
             new = [zero._operand(x, "guarded") for x in compute()]
             chosen = [self.where(condition.id, a, b) for a, b in zip(new, old, strict=False)]
             return [Expr(self, k) for k in (*chosen, *new[len(old) :])]
-        value = self._number_of(condition.id)
+        values, holds = self._numbers_of(condition.id), condition.id
+        if not values:
+            values = (self.where(condition.id, self.ONE, self.ZERO),)
+            holds = self.lt(self.const(0.5), values[0])
         start, known = len(self.nodes), len(self.index)
         self._guarding = True
         try:
             new = [zero._operand(x, "guarded") for x in compute()]
         finally:
             self._guarding = False
-        holds = self.lt(self.const(0.5), value)
         # Without the rules of `where`, which could give a result by parts that others use.
         results = [b if a == b else self.node(("where", holds, a, b)) for a, b in zip(new, old, strict=False)]
         results += new[len(old) :]
-        self.guards.append(Guard(start, len(self.nodes), value, tuple(results), tuple(old)))
+        self.guards.append(Guard(start, len(self.nodes), values, tuple(results), tuple(old)))
         made = [self.index.popitem() for _ in range(len(self.index) - known)]
         self.index.update(entry for entry in reversed(made) if entry[0][0] in ("const", "input", "param"))
         return [Expr(self, k) for k in results]
 
-    def _number_of(self, condition: int) -> int:
-        """The number that is 1 where a condition holds and else 0; of a `settled` one that by which it is given."""
+    def _numbers_of(self, condition: int) -> tuple[int, ...]:
+        """The numbers that are 1 where all of some `settled` conditions hold and else 0; none for other conditions."""
         op, *args = self.nodes[condition]
-        if op == "lt" and self.value[args[0]] == 0.5:
-            given = self.nodes[args[1]]
-            if given[0] == "where" and given[2:] == (self.ONE, self.ZERO):
-                return args[1]
-        return self.where(condition, self.ONE, self.ZERO)
+        if op == "and":
+            first, second = map(self._numbers_of, args)
+            return (*first, *second) if first and second else ()
+        return (args[1],) if op == "lt" and self.value[args[0]] == 0.5 and self._is_indicator(args[1]) else ()
+
+    def moving(self, condition: int) -> int:
+        """A condition for derivatives: those of iterations that have converged count as true."""
+        if condition in self.unconverged:
+            return self.TRUE
+        op, *args = self.nodes[condition]
+        if self.unconverged and op == "and":
+            return self.logical_and(*map(self.moving, args))
+        return condition
+
+    def _is_indicator(self, k: int) -> bool:
+        """Whether a number is 1 or 0 by its structure."""
+        if k == self.ONE or k == self.ZERO:
+            return True
+        op, *args = self.nodes[k]
+        return op == "where" and all(map(self._is_indicator, args[1:]))
 
     # Leaves ---------------------------------------------------------------------------------------------------------
 

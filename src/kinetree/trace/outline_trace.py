@@ -486,13 +486,13 @@ class _Copies:
 
     def _guard(self, guard: Guard, piece: Piece, start: int) -> None:
         """Note that the code from a place on may be skipped."""
-        value, pairs = self._state(guard.value), {}
+        values, pairs = tuple(map(self._state, guard.values)), {}
         exported = set(piece.exported)
         for result, old in zip(guard.results, guard.old, strict=False):  # the other results have any value
             place = self._value.get(result) if result in exported else None
             if isinstance(place, int) and start <= place and self.code[place][0] not in LEAVES:
                 pairs[place] = self._state(old)
-        self.guards.append((start, len(self.code), value, tuple(pairs.items())))
+        self.guards.append((start, len(self.code), values, tuple(pairs.items())))
 
     def _copy(self, template: tuple[Stretch, Stretch], piece: Piece) -> None:
         state, pure = template

@@ -90,9 +90,10 @@ class Program:
     cuts : tuple of int
         Positions in the code, ascending, at which stretches of it begin that may repeat others: back ends that share
         code between them do so for stretches from cut to cut. They mean nothing for the values.
-    guards : tuple of (int, int, int, tuple)
-        Stretches of the code from cut to cut, as (start, stop, value, pairs): where that value is 0, the first value of
-        each pair is the second one, and no other value of the stretch is used outside, so that back ends may skip it.
+    guards : tuple of (int, int, tuple, tuple)
+        Stretches of the code from cut to cut, as (start, stop, values, pairs): where one of these values is 0, the
+        first value of each pair is the second one, and no other value of the stretch matters outside, so that back ends
+        may skip it.
 
     Raises
     ------
@@ -107,7 +108,7 @@ class Program:
     checks: tuple[tuple[str, int], ...] = ()
     prologue: Program | None = None
     cuts: tuple[int, ...] = ()
-    guards: tuple[tuple[int, int, int, tuple[tuple[int, int], ...]], ...] = ()
+    guards: tuple[tuple[int, int, tuple[int, ...], tuple[tuple[int, int], ...]], ...] = ()
     size: int = field(default=0, init=False, repr=False, compare=False)  # number of values
     _late: bytes = field(default=b"", init=False, repr=False, compare=False)  # the parts that are not read yet
     _digest: str = field(default="", init=False, repr=False, compare=False)
@@ -377,9 +378,10 @@ def _validate_guards(program: Program, types: list[str], reject: Callable[[str],
         there = 0 <= value < start or (0 <= value < len(types) and program.code[value][0] in LEAVES)
         return there and types[value] == "f"
 
-    for start, stop, value, pairs in program.guards:
-        if not (start in bounds and stop in bounds and end <= start < stop and is_before(value, start)):
-            reject(f"the guard of values {start} to {stop} by value {value} is not one of stretches between cuts")
+    for start, stop, values, pairs in program.guards:
+        known = bool(values) and all(is_before(value, start) for value in values)
+        if not (start in bounds and stop in bounds and end <= start < stop and known):
+            reject(f"the guard of values {start} to {stop} by values {values} is not one of stretches between cuts")
         if any(not (start <= a < stop and types[a] == "f" and is_before(b, start)) for a, b in pairs):
             reject(f"the guard of values {start} to {stop} has pairs that are not a value of it and one before it")
         end = stop
@@ -414,7 +416,7 @@ def _unpack_late(packed: list) -> tuple[tuple, tuple, tuple, tuple, tuple]:
         place = end
     if (place, found) != (len(arguments), len(constants)):
         raise ValueError("operations and arguments differ in number")
-    guards = tuple((start, stop, value, tuple(map(tuple, pairs))) for start, stop, value, pairs in guards)
+    guards = tuple((start, stop, tuple(values), tuple(map(tuple, pairs))) for start, stop, values, pairs in guards)
     checks = tuple((label, value) for label, value in checks)
     return tuple(code), tuple(map(tuple, results)), checks, tuple(cuts), guards
 
