@@ -11,7 +11,7 @@ from tests.arguments.calls import arm, whole_call
 
 def table(folder: pathlib.Path) -> dict:
     """Name -> (callable, arguments by name) of a call that works."""
-    return written(folder) | loops() | identified() | denavit_hartenberg() | drawn() | converted()
+    return written(folder) | loops() | identified() | denavit_hartenberg() | drawn(folder) | converted()
 
 
 def written(folder: pathlib.Path) -> dict:
@@ -112,12 +112,16 @@ def denavit_hartenberg() -> dict:
     }
 
 
-def drawn() -> dict:
+def drawn(folder: pathlib.Path) -> dict:
     m = arm()
     run = kt.simulate(m, [0.3, -0.2], [0.1, 0.2], duration=0.003, dt=1e-3)
     both, touched = {"run": run}, kt.simulate(kt.models.free_shape("sphere", 0.1), duration=0.003, ground=True)
     return {
         "viz.joint_kinds": (viz.joint_kinds, {}),
+        "viz.save_view": (
+            viz.save_view,
+            whole_call(viz.save_view, runs=[run], path=str(folder / "run.png"), size=(32, 18), renderer="matplotlib"),
+        ),
         "viz.plot_joint": (viz.plot_joint, whole_call(viz.plot_joint, joint="revolute")),
         "viz.plot_mechanism": (viz.plot_mechanism, whole_call(viz.plot_mechanism, model=m, q=[0.1, 0.2])),
         "viz.joint_gallery": (viz.joint_gallery, whole_call(viz.joint_gallery, joints={"a": m.joints[1]})),

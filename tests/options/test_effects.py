@@ -132,6 +132,20 @@ CASES = [
     Case("load_sdf", "base_joint", lambda: ("test_invented_names.py", "compares them"),
          lambda: load_sdf(SDF, base_joint="x", floating_base=False), "base_joint='x' .* floating_base is False"),
     *(
+        Case("kt.viz.save_view", option, lambda: ("test_pictures.py", "compares them"),
+             lambda o=option, x=value, s=suffix: kt.viz.save_view(kt.models.cart_pole(), f"x{s}", **{o: x}),
+             f"{option} is an option of {others}")
+        for option, value, suffix, others in (
+            ("fps", 5.0, ".png", ".html, .gif, .mp4"), ("size", (9, 9), ".html", ".png, .gif, .mp4"),
+            ("time", 0.0, ".gif", ".png"), ("speed", 2.0, ".html", ".gif, .mp4"),
+            ("renderer", "auto", ".html", ".png, .gif, .mp4"),
+        )
+    ),
+    Case("kt.viz.save_view", "q", lambda: ("test_pictures.py", "compares them"),
+         lambda: kt.viz.save_view(kt.simulate(kt.models.cart_pole(), duration=0.01), "x.png", q=[0, 0]), "q is"),
+    Case("kt.Trajectory.save", "view", lambda: ("test_pictures.py", "compares them"),
+         lambda: kt.simulate(kt.models.cart_pole(), duration=0.01).save("x.npz", fps=5), "'fps': it belongs to pictures"),
+    *(
         Case("kinetree simulate", f"--{name}", lambda: ("kt.simulate", "has the cases"),
              lambda n=name, x=value: command("simulate", "cart_pole", f"--{n}", x), f"{name} = .* integrator is 'auto'")
         for name, value in (("rtol", "1e-3"), ("atol", "1e-3"), ("method", "bs32"))

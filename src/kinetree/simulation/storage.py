@@ -20,6 +20,7 @@ from kinetree.simulation.snapshot import fingerprint
 from kinetree.simulation.tables import load_csv, save_csv
 
 CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
+PICTURES = (".html", ".png", ".gif", ".mp4")  # written by `kinetree.view`
 
 
 def save(trajectory, path, energy_balance: bool | None = None) -> Path:
@@ -58,7 +59,7 @@ def check_suffix(path) -> None:
         from kinetree.simulation.labeled import need_netcdf
 
         need_netcdf()
-    elif suffix not in ("", ".npz", ".csv"):
+    elif suffix not in ("", ".npz", ".csv", *PICTURES):
         raise _unknown_suffix(Path(path))
 
 
@@ -143,4 +144,7 @@ def with_model(run, model, path: Path, stops: dict | None = None):
 
 
 def _unknown_suffix(path: Path) -> FileFormatError:
-    return FileFormatError(f"{path}: no trajectory format {path.suffix!r}. Known: {SUFFIXES}.", file=str(path))
+    return FileFormatError(
+        f"{path}: no trajectory format {path.suffix!r}. Known: {SUFFIXES}; of pictures {', '.join(PICTURES)}.",
+        file=str(path),
+    )

@@ -454,17 +454,21 @@ class Trajectory:
     # Files and tables ------------------------------------------------------------------------------------------------
 
     @checked(path=arguments.a_path, energy_balance=arguments.a_truth_value)
-    def save(self, path, energy_balance: bool | None = None) -> Path:
-        """Write the trajectory to a file.
+    def save(self, path, energy_balance: bool | None = None, **view) -> Path:
+        """Write the trajectory to a file: its numbers, or a page, a picture or a film of it.
 
         Parameters
         ----------
         path : path-like
             ``.npz`` (the default when there is no suffix) and ``.nc`` or ``.h5`` (NetCDF 4, which is HDF5; needs the
             extra ``data``) keep everything but the model; ``.csv`` has one labeled column per coordinate.
+            ``.html`` is a page that shows the motion in any browser, without network; ``.png`` a picture, ``.mp4`` and
+            ``.gif`` are films: see `kinetree.viz.save_view`.
         energy_balance : bool, optional
             Keep the energy balance, too, if there is one, so that it can be read without the model: by default
             wherever the format can hold it, which csv cannot.
+        **view
+            Of pages, pictures and films: the options of `kinetree.viz.save_view`.
 
         Returns
         -------
@@ -476,8 +480,16 @@ class Trajectory:
         MissingDependencyError
             ``.nc`` or ``.h5`` without xarray and h5netcdf; the message has the install command.
         """
-        from kinetree.simulation.storage import save
+        from kinetree.simulation.storage import PICTURES, save
 
+        if Path(path).suffix.lower() in PICTURES:
+            from kinetree.view.saving import save_view
+
+            return save_view(self, path, **view)
+        if view:
+            known = ", ".join(PICTURES)
+            message = f"Trajectory.save: {path} takes no option {next(iter(view))!r}: it belongs to pictures ({known})."
+            raise arguments.ArgumentError(message, argument=next(iter(view)))
         return save(self, path, energy_balance)
 
     @staticmethod

@@ -1,0 +1,185 @@
+"""Runs and models as pages, pictures, films and animated models: one call, in which the suffix names the format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.arguments import a_path, array, checked, choice, listed, names, number, refuse, whole
+from kinetree.errors import UnsupportedError
+from kinetree.files import write_text
+from kinetree.model.model import Model
+from kinetree.view.camera import DIRECTION
+from kinetree.view.html import page
+from kinetree.view.pictures import write_gif, write_mp4, write_still
+from kinetree.view.recording import recording
+from kinetree.view.scene import ROLES
+
+RENDERERS = ("auto", "browser", "matplotlib")
+LARGEST = 8192  # pixels
+
+
+class Format(NamedTuple):
+    """Defaults of a format: frames per second, width and height, and its name in messages."""
+
+    fps: float
+    size: tuple[int, int]
+    name: str
+
+
+OPTIONS = {  # those that act in a format
+    "page": ("fps",),
+    "picture": ("time", "size", "renderer"),
+    "film": ("fps", "speed", "size", "renderer"),
+}
+FORMATS = {
+    ".html": Format(50.0, (0, 0), "page"),
+    ".png": Format(50.0, (1280, 720), "picture"),
+    ".gif": Format(20.0, (640, 360), "film"),
+    ".mp4": Format(30.0, (1280, 720), "film"),
+}
+
+
+def runs_or_models(what: str, value: object) -> None:
+    """A run or a model, or several."""
+    several = value if isinstance(value, (list, tuple)) else [value]
+    if not several or not all(isinstance(x, Model) or (hasattr(x, "resample") and hasattr(x, "q")) for x in several):
+        refuse(what, value, "a Trajectory or a Model, or a list of them")
+
+
+def _positive(what: str, value: object) -> None:
+    number(what, value, "a positive number", above=0.0)
+
+
+def _size(what: str, value: object) -> None:
+    pair = isinstance(value, (tuple, list)) and len(value) == 2
+    for x in value if pair else refuse(what, value, "width and height in pixels, such as (1280, 720)"):
+        whole(what, x, f"width and height in pixels, from 2 to {LARGEST}", least=2, most=LARGEST)
+
+
+def _direction(what: str, value: object) -> None:
+    x = array(what, value, "a vector to the camera of shape (3,)", shape=(3,))
+    if not np.linalg.norm(x[:2]) > 1e-9 * np.linalg.norm(x):
+        refuse(what, value, "a vector to the camera that is not vertical")
+
+
+@checked(
+    runs=runs_or_models, path=a_path, fps=_positive, size=_size, zoom=_positive, speed=_positive, camera=_direction,
+    time=lambda what, x: number(what, x, "a time in seconds"),
+    shapes=lambda what, x: choice(what, x, ROLES, "shapes= of a picture"),
+    renderer=lambda what, x: choice(what, x, RENDERERS, "renderer= of a picture"),
+    overlays=lambda what, x: names(what, x),
+)  # fmt: skip
+def save_view(
+    runs, path, *, q=None, fps=None, size=None, time=None, speed=None, camera=DIRECTION, zoom=1.0,
+    shapes="visual", overlays=None, renderer=None,
+) -> Path:  # fmt: skip
+    """Write what one sees of runs or models: a page, a picture or a film, by the suffix of the path.
+
+    Parameters
+    ----------
+    runs : Trajectory, Model, or sequence of them
+        Several are drawn over each other, all but the first tinted.
+    path : path-like
+        ``.html``: a page with the viewer, which any browser opens from the disk, without network; ``.png``: one
+        picture; ``.mp4``, ``.gif``: films.
+    q : (nq,) array_like, optional
+        Position of models [rad or m; quaternions unit]. Default: the keyframe "initial", or the neutral position.
+    fps : float, optional
+        Frames per second [1/s]; default 50 in pages, 30 in MP4, 20 in GIF.
+    size : (int, int), optional
+        Width and height of pictures and films [pixels]; default (1280, 720), of GIF (640, 360).
+    time : float, optional
+        Time of the picture [s]; default: the end of the run.
+    speed : float, optional
+        Simulated seconds per second of a film [1]; default 1.
+    camera : (3,) array_like
+        Vector to the camera, in world axes [1].
+    zoom : float
+        Magnification [1].
+    shapes : {"visual", "collision", "stick"}
+    overlays : sequence of str, optional
+        Names of the vectors that are drawn, such as "contact forces"; default: all but frames, centers of mass and
+        inertia. In a page the others can be switched on.
+    renderer : {"auto", "browser", "matplotlib"}, optional
+        Pictures and films are drawn by the page in Chromium, if it is installed with playwright, else by matplotlib.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written.
+
+    Raises
+    ------
+    ArgumentError
+        An option does not act in this format.
+    UnsupportedError
+        No format has this suffix.
+    MissingDependencyError
+        MP4 without imageio-ffmpeg; the browser is to draw and is missing.
+    KinetreeError
+        A run was loaded without its model.
+
+    Examples
+    --------
+    >>> import kinetree as kt, tempfile, pathlib
+    >>> run = kt.simulate(kt.load("double_pendulum"), [1.0, 0.5], duration=0.2)
+    >>> save_view(run, pathlib.Path(tempfile.mkdtemp()) / "run.html").name
+    'run.html'
+    """
+    path = Path(path)
+    check_view_format(path)
+    form = FORMATS[path.suffix.lower()]
+    runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    _only_options_of(form, path, fps=fps, size=size, time=time, speed=speed, renderer=renderer)
+    if q is not None and not any(isinstance(x, Model) for x in runs):
+        refuse("save_view: q", q, "None, since all of runs have positions; the time of a picture is time=")
+    speed, renderer = 1.0 if speed is None else float(speed), "auto" if renderer is None else renderer
+    fps = form.fps if fps is None else float(fps)
+    # A fast film shows fewer frames of simulated time.
+    recorded = recording(runs, fps if form.name == "page" else fps / speed, q, shapes)
+    view = {"direction": tuple(np.asarray(camera, float)), "zoom": float(zoom), "visible": overlays}
+    size = tuple(map(int, form.size if size is None else size))
+    match form.name:
+        case "page":
+            write_text(path, page(recorded, **view))
+        case "picture":
+            t = recorded.end if time is None else float(time)
+            if not recorded.start <= t <= recorded.end:
+                refuse("save_view: time", time, f"a time of the run, {recorded.start:g} to {recorded.end:g} s")
+            write_still(path, recorded, t, size, renderer, **view)
+        case _:
+            count = max(1, round((recorded.end - recorded.start) / speed * fps))
+            times = recorded.start + np.arange(count) * speed / fps
+            write = write_gif if path.suffix.lower() == ".gif" else write_mp4
+            write(path, recorded, times, fps, tuple(x - x % 2 for x in size), renderer, **view)
+    return path
+
+
+def _only_options_of(form: Format, path: Path, **options) -> None:
+    """Refuse options that do nothing in a format."""
+    for option, value in options.items():
+        if value is not None and option not in OPTIONS[form.name]:
+            others = [suffix for suffix, x in FORMATS.items() if option in OPTIONS[x.name]]
+            expected = f"None, since {path.name} is a {form.name}: {option} is an option of {listed(others, 9)}"
+            refuse(f"save_view: {option}", value, expected)
+
+
+def check_view_format(path) -> None:
+    """Refuse a file whose suffix names no format.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Raises
+    ------
+    UnsupportedError
+    """
+    if Path(path).suffix.lower() not in FORMATS:
+        raise UnsupportedError(
+            f"{path}: the suffix {Path(path).suffix!r} names no format of pictures; known: {listed([*FORMATS], 99)}.",
+            path=path,
+        )
