@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.arguments import a_path, array, checked, choice, listed, names, number, refuse, whole
+from kinetree.arguments import a_path, array, checked, choice, names, number, refuse, whole
 from kinetree.errors import UnsupportedError
 from kinetree.files import write_text
 from kinetree.model.model import Model
@@ -163,7 +163,7 @@ def _only_options_of(form: Format, path: Path, **options) -> None:
     for option, value in options.items():
         if value is not None and option not in OPTIONS[form.name]:
             others = [suffix for suffix, x in FORMATS.items() if option in OPTIONS[x.name]]
-            expected = f"None, since {path.name} is a {form.name}: {option} is an option of {listed(others, 9)}"
+            expected = f"None, since {path.name} is a {form.name}: {option} is an option of {', '.join(others)}"
             refuse(f"save_view: {option}", value, expected)
 
 
@@ -180,6 +180,6 @@ def check_view_format(path) -> None:
     """
     if Path(path).suffix.lower() not in FORMATS:
         raise UnsupportedError(
-            f"{path}: the suffix {Path(path).suffix!r} names no format of pictures; known: {listed([*FORMATS], 99)}.",
+            f"{path}: the suffix {Path(path).suffix!r} names no format of pictures; known: {', '.join(FORMATS)}.",
             path=path,
         )
