@@ -90,7 +90,7 @@ def test_models_have_pictures(tmp_path):
 
 
 def test_camera_and_zoom(run, tmp_path):
-    """Twice the magnification gives four times the pixels of a small cube far away; from behind it swings to the left."""
+    """Twice the magnification gives four times the pixels; from behind, the cube is on the other side."""
     size = {"size": (320, 180), "renderer": "matplotlib", "time": 0.0}
     near, far = (reddish(read(run.save(tmp_path / f"{z}.png", zoom=z, **size))) for z in (0.5, 0.25))
     assert near.sum() / far.sum() == pytest.approx(4.0, rel=0.25)  # perspective of a cube of a sixth of the distance
