@@ -10,13 +10,11 @@ from importlib.resources import files
 
 import numpy as np
 
-from kinetree.view.camera import DIRECTION
-from kinetree.view.recording import Recording, floor_height, grid_step
-
-HIDDEN = ("frames", "centers of mass", "inertia")  # overlays that are off at first
+from kinetree.view.overlays import Arrows, Ellipsoids, Frames, Lines, Paths, Points, Surfaces
+from kinetree.view.recording import Recording, continuous, floor_height, grid_step, group_of, is_shown
 
 
-def page(recording: Recording, direction=DIRECTION, zoom: float = 1.0, visible=None) -> str:
+def page(recording: Recording, direction, zoom: float = 1.0, visible=None) -> str:
     """The text of a page.
 
     Parameters
@@ -27,7 +25,7 @@ def page(recording: Recording, direction=DIRECTION, zoom: float = 1.0, visible=N
     zoom : float
         Magnification [1].
     visible : sequence of str, optional
-        Names of the overlays that are on at first; default: all but frames, centers of mass and inertia.
+        Groups of the overlays that are on at first; default: those that are shown by themselves.
 
     Notes
     -----
@@ -39,12 +37,12 @@ def page(recording: Recording, direction=DIRECTION, zoom: float = 1.0, visible=N
     overlays = []
     for run in recording.runs:
         for overlay in run.overlays:
-            shown = overlay.name not in HIDDEN if visible is None else overlay.name in visible
-            overlays.append({"time": time[id(run)], "visible": shown} | _overlay(overlay, packed, recording.radius))
+            shown = is_shown(overlay, visible)
+            overlays.append({"time": time[id(run)], "visible": shown} | _overlay(overlay, packed))
     first = recording.runs[0]
     description = {
         "title": recording.title,
-        "notes": list(dict.fromkeys(note for run in recording.runs for note in run.scene.notes)),
+        "notes": list(dict.fromkeys(note for run in recording.runs for note in run.notes)),
         "view": {
             "center": recording.center.tolist(),
             "low": recording.low.tolist(),
@@ -139,7 +137,6 @@ class _Packed:
 
 
 def _run(run, packed: _Packed) -> dict:
-    model = run.scene.model
     parts = [
         {
             "name": part.name,
@@ -148,7 +145,7 @@ def _run(run, packed: _Packed) -> dict:
             "color": list(map(float, part.color)),
             "meshes": [packed.mesh(surface) for surface in part.triangles()],
         }
-        for part in run.scene.parts
+        for part in run.parts
         if floor_height(part) is None
     ]
     rotations = run.poses[..., 3:][..., [1, 2, 3, 0]]  # three.js has the real part last
@@ -156,15 +153,43 @@ def _run(run, packed: _Packed) -> dict:
         "name": run.name,
         "tint": None if run.tint is None else list(run.tint),
         "time": packed.plain(run.time, np.float32),
-        "bodies": list(model.body_names),
-        "joints": [[model.joint_names[i - 1], i] for i in model.outward()],
+        "bodies": list(run.bodies),
+        "joints": [list(joint) for joint in run.joints],
         "parts": parts,
         "positions": packed.plain(run.poses[..., :3], np.float32),
         "rotations": packed.plain(np.round(rotations * 32767.0), np.int16),
     }
 
 
-def _overlay(overlay, packed: _Packed, radius: float) -> dict:
+def _overlay(overlay, packed: _Packed) -> dict:
     """An overlay of the page; its kind is that of `page/source/overlays.js`."""
-    entry = {"kind": type(overlay).__name__, "name": overlay.name}
-    return entry
+    entry = {"kind": type(overlay).__name__, "name": overlay.name, "group": group_of(overlay)}
+    color = np.asarray(getattr(overlay, "color", ()), float).tolist()
+    match overlay:
+        case Arrows():
+            vectors = {"vectors": packed.quantized(overlay.vectors), "count": overlay.points.shape[1]}
+            unit = {"scale": overlay.scale, "unit": overlay.unit}
+            return entry | vectors | unit | {"points": packed.quantized(overlay.points), "color": color}
+        case Paths():
+            curves = [np.asarray(points, float).reshape(-1, 3) for points in overlay.points]
+            starts = np.cumsum([0, *map(len, curves)])
+            colors = packed.plain(overlay.colors, np.float32)
+            points = packed.quantized(np.concatenate(curves))
+            return entry | {"points": points, "starts": packed.plain(starts, np.uint32), "colors": colors}
+        case Lines():
+            points, pairs = packed.quantized(overlay.points), packed.plain(overlay.pairs, np.uint32)
+            return entry | {"points": points, "pairs": pairs, "count": overlay.points.shape[1], "color": color}
+        case Surfaces():
+            vertices, faces = packed.quantized(overlay.vertices), packed.plain(overlay.faces, np.uint32)
+            return entry | {"vertices": vertices, "faces": faces, "count": overlay.vertices.shape[1], "color": color}
+        case Points():
+            points, count = packed.quantized(overlay.points), overlay.points.shape[1]
+            return entry | {"points": points, "count": count, "radius": float(overlay.radius), "color": color}
+        case Frames():
+            poses, count = packed.quantized(continuous(overlay.poses)), overlay.poses.shape[1]
+            return entry | {"poses": poses, "count": count, "length": float(overlay.length)}
+        case Ellipsoids():
+            poses, count = packed.quantized(continuous(overlay.poses)), overlay.poses.shape[1]
+            semiaxes = packed.plain(overlay.semiaxes, np.float32)
+            return entry | {"poses": poses, "count": count, "semiaxes": semiaxes, "color": color}
+    raise TypeError(f"pages draw no {entry['kind']}")

@@ -88,7 +88,7 @@ def _by_matplotlib(recording, times, size, view) -> Iterator:
     width, height = size
     figure = Figure(figsize=(width / 100.0, height / 100.0), dpi=100, facecolor="#f3f5f8")
     canvas, axes = FigureCanvasAgg(figure), figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    drawing = Drawing(recording, view["direction"], view["zoom"], width / height)
+    drawing = Drawing(recording, view["direction"], view["zoom"], width / height, view["visible"])
     for t in times:
         drawing.draw(axes, float(t))
         canvas.draw()

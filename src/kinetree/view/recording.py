@@ -7,17 +7,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinetree.arguments import array, refuse
+from kinetree.deformables.run import CoupledRun
 from kinetree.errors import KinetreeError
 from kinetree.model.closing import usual_position
 from kinetree.model.model import Model
+from kinetree.view.camera import DIRECTION
+from kinetree.view.overlays import overlays_at, overlays_of
 from kinetree.view.scene import Scene
+from kinetree.view.upright import turned, upright
 
 SPARSE = 1.5  # of the distance of two frames: samples farther apart are interpolated on the manifold
 COMPARED = ((0.84, 0.37, 0.0), (0.0, 0.62, 0.45), (0.34, 0.71, 0.91), (0.8, 0.47, 0.65))  # runs beside the first
-NEAR = 0.1  # of the radius: the floor is at zero if the lowest point is so near to it
+NEAR, BELOW = 0.3, 0.01  # of the radius: the floor is at zero if the lowest point is so near to it
 FAR = 4.0  # of the radius of the robot: if its first body goes beyond this, the picture follows
+FLAT = 0.35  # of the other edges of the box
 BOXES = 20  # positions of a run that give the size of the picture
 TOGETHER = 6  # curves of one plot
+SAMPLES = ("time", "q", "v", "x", "u", "internal", "kinetic", "gravitational", "elastic", "work", "dissipated",
+           "origins")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +54,17 @@ class Recorded:
     Attributes
     ----------
     name : str
-    scene : Scene
+    parts : tuple of Part
+    bodies : tuple of str
+        Names, the world first.
+    joints : tuple of (str, int)
+        Names, and the bodies that they move.
+    notes : tuple of str
+        Of the scene.
     time : (T,) array
         [s].
-    q : (T, nq) array
-        Positions [rad or m; quaternions unit].
     poses : (T, nb, 7) array
-        Position [m] and unit quaternion (w, x, y, z) of the user frame of every body, in world axes.
+        Position [m] and unit quaternion (w, x, y, z) of the user frame of every body; signs do not jump.
     overlays : tuple
         Of the kinds of `kinetree.view.overlays`.
     curves : tuple of Curves
@@ -61,12 +72,18 @@ class Recorded:
         Lower and upper corners of the box around the bodies at some times [m].
     tint : tuple of 3 floats or None
         Color of a run that is drawn beside the first.
+
+    Notes
+    -----
+    Positions, overlays and boxes are in axes of the picture, whose z points up: see `kinetree.view.upright`.
     """
 
     name: str
-    scene: Scene
+    parts: tuple
+    bodies: tuple[str, ...]
+    joints: tuple[tuple[str, int], ...]
+    notes: tuple[str, ...]
     time: np.ndarray
-    q: np.ndarray
     poses: np.ndarray
     overlays: tuple
     curves: tuple[Curves, ...]
@@ -173,11 +190,29 @@ def recording(runs, fps: float, q=None, role: str = "visual") -> Recording:
     found = []
     for run in runs:
         tint = COMPARED[(len(found) - 1) % len(COMPARED)] if found else None
-        found.append(_of_model(run, q, role, tint) if isinstance(run, Model) else _of_run(run, fps, role, tint))
+        if isinstance(run, CoupledRun):
+            found.append(_of_deformables(run, fps, tint))
+        else:
+            found.append(_of_model(run, q, role, tint) if isinstance(run, Model) else _of_run(run, fps, role, tint))
+    found = [replace(run, poses=continuous(run.poses)) for run in found]
     names = [run.name for run in found]
     if len(set(names)) < len(names):  # runs of one model
         found = [replace(run, name=f"{run.name}, run {k}") for k, run in enumerate(found, start=1)]
     return Recording(tuple(found), **_picture(found))
+
+
+def direction_of(low, high) -> tuple[float, float, float]:
+    """The direction to the camera for a box: flat mechanisms are seen from their broad side.
+
+    Parameters
+    ----------
+    low, high : (3,) array
+        [m]
+    """
+    x, y, z = np.maximum(np.asarray(high) - low, 1e-9)
+    if y < FLAT * min(x, z):
+        return (0.25, -1.35, 0.3)
+    return (1.35, -0.25, 0.3) if x < FLAT * min(y, z) else DIRECTION
 
 
 def _picture(runs) -> dict:
@@ -190,8 +225,8 @@ def _picture(runs) -> dict:
     follow = float(np.max(np.linalg.norm(places - places[0], axis=1))) > FAR * usual
     if follow:
         (low, high), radius = own[0], usual
-    planes = [h for run in runs for part in run.scene.parts if (h := floor_height(part)) is not None]
-    floor = planes[0] if planes else 0.0 if abs(lowest) < NEAR * radius else lowest
+    planes = [h for run in runs for part in run.parts if (h := floor_height(part)) is not None]
+    floor = planes[0] if planes else 0.0 if -BELOW * radius < lowest < NEAR * radius else lowest
     return {"low": low, "high": high, "radius": max(radius, 1e-3), "floor": floor, "follow": follow}
 
 
@@ -223,7 +258,16 @@ def _of_model(model, q, role, tint) -> Recorded:
     if Q.shape != (1, model.nq):
         refuse("view: q", q, f"a position of shape ({model.nq},)")
     scene = Scene.of(model, role)
-    return Recorded(model.name, scene, np.zeros(1), Q, scene.poses(Q), (), (), _boxes(scene, Q), tint)
+    overlays, boxes = tuple(overlays_at(scene, Q[0])), _boxes(scene, Q)
+    found = Recorded(model.name, *_content(scene), np.zeros(1), scene.poses(Q), overlays, (), boxes, tint)
+    return turned(found, upright(scene.model.gravity))
+
+
+def _content(scene: Scene) -> tuple:
+    """Parts, bodies, joints and notes."""
+    model = scene.model
+    joints = tuple((model.joint_names[i - 1], i) for i in model.outward())
+    return scene.parts, tuple(model.body_names), joints, scene.notes
 
 
 def _boxes(scene, q) -> np.ndarray:
@@ -239,12 +283,55 @@ def _of_run(run, fps, role, tint) -> Recorded:
     boxes = _boxes(scene, run.q)  # of the whole run, so that the picture does not depend on the frames
     run = thinned(run, fps)
     curves = tuple(_curves(run)) if tint is None else ()
-    poses = _continuous(scene.poses(run.q, run.time))
-    return Recorded(run.model_name, scene, run.time, run.q, poses, (), curves, boxes, tint)
+    poses, overlays = scene.poses(run.q, run.time), tuple(overlays_of(run))
+    found = Recorded(run.model_name, *_content(scene), run.time, poses, overlays, curves, boxes, tint)
+    return turned(found, upright(scene.model.gravity))
 
 
-def _continuous(poses: np.ndarray) -> np.ndarray:
-    """Poses over time whose quaternions do not change their sign."""
+def _of_deformables(run: CoupledRun, fps: float, tint) -> Recorded:
+    """Bodies as lines, and the nodes: runs of deformables do not have their model."""
+    step = max(1, int(1.0 / (fps * float(np.median(np.diff(run.time)))) * (1.0 + 1e-9))) if len(run.time) > 1 else 1
+    rows = {name: getattr(run, name)[::step] for name in SAMPLES}
+    run = replace(run, **rows)
+    energies = {"kinetic": run.kinetic, "gravitational": run.gravitational, "elastic": run.elastic, "total": run.energy}
+    curves = (Curves("energy", "J", tuple(energies), np.stack([*energies.values()], axis=1)),)
+    points = np.concatenate([run.x, run.origins], axis=1)
+    boxes = np.stack([points.min(axis=1), points.max(axis=1)], axis=1)
+    world = np.zeros((len(run.time), 1, 7)) + np.eye(7)[3]
+    overlays = tuple(overlays_of(run))
+    return Recorded(", ".join(run.names), (), ("world",), (), run.notes, run.time, world, overlays, curves, boxes, tint)
+
+
+def group_of(overlay) -> str:
+    """The name under which an overlay is shown and hidden.
+
+    Parameters
+    ----------
+    overlay : object
+        Of `kinetree.view.overlays`.
+    """
+    return getattr(overlay, "group", overlay.name)
+
+
+def is_shown(overlay, visible) -> bool:
+    """Whether an overlay is drawn: of the groups that are named, or by itself.
+
+    Parameters
+    ----------
+    overlay : object
+    visible : sequence of str or None
+    """
+    return overlay.shown if visible is None else group_of(overlay) in visible
+
+
+def continuous(poses: np.ndarray) -> np.ndarray:
+    """Poses over time whose quaternions do not change their sign.
+
+    Parameters
+    ----------
+    poses : (T, n, 7) array
+        Positions [m] and unit quaternions.
+    """
     turned = np.sum(poses[1:, :, 3:] * poses[:-1, :, 3:], axis=-1) < 0.0
     signs = np.cumprod(np.concatenate([np.ones((1, poses.shape[1])), np.where(turned, -1.0, 1.0)]), axis=0)
     return np.concatenate([poses[..., :3], poses[..., 3:] * signs[..., None]], axis=-1)

@@ -11,10 +11,9 @@ from kinetree.arguments import a_path, array, checked, choice, names, number, re
 from kinetree.errors import UnsupportedError
 from kinetree.files import write_text
 from kinetree.model.model import Model
-from kinetree.view.camera import DIRECTION
 from kinetree.view.html import page
 from kinetree.view.pictures import write_gif, write_mp4, write_still
-from kinetree.view.recording import recording
+from kinetree.view.recording import direction_of, group_of, recording
 from kinetree.view.scene import ROLES
 
 RENDERERS = ("auto", "browser", "matplotlib")
@@ -45,7 +44,7 @@ FORMATS = {
 def runs_or_models(what: str, value: object) -> None:
     """A run or a model, or several."""
     several = value if isinstance(value, (list, tuple)) else [value]
-    if not several or not all(isinstance(x, Model) or (hasattr(x, "resample") and hasattr(x, "q")) for x in several):
+    if not several or not all(isinstance(x, Model) or (hasattr(x, "time") and hasattr(x, "q")) for x in several):
         refuse(what, value, "a Trajectory or a Model, or a list of them")
 
 
@@ -73,7 +72,7 @@ def _direction(what: str, value: object) -> None:
     overlays=lambda what, x: names(what, x),
 )  # fmt: skip
 def save_view(
-    runs, path, *, q=None, fps=None, size=None, time=None, speed=None, camera=DIRECTION, zoom=1.0,
+    runs, path, *, q=None, fps=None, size=None, time=None, speed=None, camera=None, zoom=1.0,
     shapes="visual", overlays=None, renderer=None,
 ) -> Path:  # fmt: skip
     """Write what one sees of runs or models: a page, a picture or a film, by the suffix of the path.
@@ -95,8 +94,9 @@ def save_view(
         Time of the picture [s]; default: the end of the run.
     speed : float, optional
         Simulated seconds per second of a film [1]; default 1.
-    camera : (3,) array_like
-        Vector to the camera, in world axes [1].
+    camera : (3,) array_like, optional
+        Vector to the camera, in axes whose z points up: those of the world, unless gravity is along another [1].
+        Default: (1, -1.35, 0.55), or the broad side of a flat mechanism.
     zoom : float
         Magnification [1].
     shapes : {"visual", "collision", "stick"}
@@ -140,7 +140,12 @@ def save_view(
     fps = form.fps if fps is None else float(fps)
     # A fast film shows fewer frames of simulated time.
     recorded = recording(runs, fps if form.name == "page" else fps / speed, q, shapes)
-    view = {"direction": tuple(np.asarray(camera, float)), "zoom": float(zoom), "visible": overlays}
+    known = {group_of(overlay) for run in recorded.runs for overlay in run.overlays}
+    visible = None if overlays is None else names("save_view: overlays", overlays)
+    for name in visible or ():
+        choice("save_view: overlays", name, sorted(known), "this run")
+    direction = direction_of(recorded.low, recorded.high) if camera is None else tuple(np.asarray(camera, float))
+    view = {"direction": direction, "zoom": float(zoom), "visible": visible}
     size = tuple(map(int, form.size if size is None else size))
     match form.name:
         case "page":

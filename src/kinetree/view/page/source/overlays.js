@@ -1,4 +1,5 @@
-// Arrows, paths, surfaces, points, frames and ellipsoids over time. All arrays are in world axes, one row for each frame.
+// Arrows, paths, lines, surfaces, points, frames and ellipsoids over time: those of kinetree/view/overlays.py. All arrays
+// are in world axes, one row for each frame.
 
 import * as THREE from "three";
 import { srgb } from "./meshes.js";
@@ -9,13 +10,27 @@ const CYLINDER = new THREE.CylinderGeometry(1, 1, 1, 16).translate(0, 0.5, 0);
 const CONE = new THREE.ConeGeometry(1, 1, 20).translate(0, 0.5, 0);
 const SPHERE = new THREE.SphereGeometry(1, 24, 16);
 
+// Overlays glow a little, so that their colors can be read in the shade.
+function paint(material, color) {
+  material.color.copy(srgb(color));
+  material.emissive.copy(material.color).multiplyScalar(0.35);
+}
+
 function instances(geometry, color, count) {
-  const material = new THREE.MeshStandardMaterial({ color: color ? srgb(color) : 0xffffff, roughness: 0.5 });
+  const material = new THREE.MeshStandardMaterial({ roughness: 0.5 });
+  paint(material, color ?? [1, 1, 1]);
   const mesh = new THREE.InstancedMesh(geometry, material, Math.max(count, 1));
   mesh.count = count;
   mesh.frustumCulled = false; // its bounds are those of one instance
   mesh.castShadow = true;
   return mesh;
+}
+
+// Things inside of bodies are drawn over them.
+function throughBodies(...meshes) {
+  for (const mesh of meshes) {
+    [mesh.renderOrder, mesh.material.depthTest, mesh.material.transparent] = [1, false, true];
+  }
 }
 
 // A stick from a point along a vector; hidden where the vector is zero.
@@ -63,7 +78,7 @@ class Arrows extends Overlay {
     const radius = 0.006 * this.size;
     for (let k = 0; k < this.count; k++) {
       from.fromArray(points, 3 * k);
-      along.fromArray(vectors, 3 * k).multiplyScalar(this.data.factor);
+      along.fromArray(vectors, 3 * k);
       if (along.length() < 1e-3 * this.size) along.set(0, 0, 0);
       const tip = Math.min(5 * radius, 0.5 * along.length());
       const shaft = along.length() - tip;
@@ -92,9 +107,9 @@ class Paths extends Overlay {
     const row = this.starts.length > 2 ? (s > 0.5 ? j : i) : 0;
     const [first, end] = [this.starts[row], this.starts[row + 1]];
     const shade = this.colors.length > 3 ? 3 * row : 0;
-    const color = srgb(this.colors.subarray(shade, shade + 3));
-    for (const mesh of [this.segments, this.knots]) mesh.material.color.copy(color);
-    const radius = (this.data.radius ?? 0.004) * this.size;
+    const color = this.colors.subarray(shade, shade + 3);
+    for (const mesh of [this.segments, this.knots]) paint(mesh.material, color);
+    const radius = 0.006 * this.size;
     const [from, to] = [new THREE.Vector3(), new THREE.Vector3()];
     for (let k = 0; k < end - first; k++) {
       from.fromArray(this.points, 3 * (first + k));
@@ -105,6 +120,27 @@ class Paths extends Overlay {
     }
     [this.knots.count, this.segments.count] = [end - first, Math.max(end - first - 1, 0)];
     this.knots.instanceMatrix.needsUpdate = this.segments.instanceMatrix.needsUpdate = true;
+  }
+}
+
+// Straight lines between pairs of points.
+class Lines extends Overlay {
+  constructor(data, array, size) {
+    super(data, array, size);
+    [this.points, this.pairs] = [array(data.points), array(data.pairs)];
+    this.segments = instances(CYLINDER, data.color, this.pairs.length / 2);
+    this.root.add(this.segments);
+  }
+
+  set(t) {
+    const points = this.row(this.points, 3 * this.data.count, t);
+    const [from, to] = [new THREE.Vector3(), new THREE.Vector3()];
+    for (let k = 0; k < this.pairs.length / 2; k++) {
+      from.fromArray(points, 3 * this.pairs[2 * k]);
+      to.fromArray(points, 3 * this.pairs[2 * k + 1]).sub(from);
+      stick(this.segments, k, from, to, to.length(), 0.004 * this.size);
+    }
+    this.segments.instanceMatrix.needsUpdate = true;
   }
 }
 
@@ -137,12 +173,13 @@ class Points extends Overlay {
     super(data, array, size);
     this.points = array(data.points);
     this.spheres = instances(SPHERE, data.color, data.count);
+    throughBodies(this.spheres);
     this.root.add(this.spheres);
   }
 
   set(t) {
     const points = this.row(this.points, 3 * this.data.count, t);
-    const radius = (this.data.radius ?? 0.012) * this.size;
+    const { radius } = this.data;
     for (let k = 0; k < this.data.count; k++) {
       const matrix = scratch[0].makeScale(radius, radius, radius);
       this.spheres.setMatrixAt(k, matrix.setPosition(points[3 * k], points[3 * k + 1], points[3 * k + 2]));
@@ -159,6 +196,7 @@ class Frames extends Overlay {
     this.axes = [[0.84, 0.15, 0.16], [0.17, 0.63, 0.17], [0.12, 0.47, 0.85]].map((color) =>
       instances(CYLINDER, color, data.count)
     );
+    throughBodies(...this.axes);
     this.root.add(...this.axes);
   }
 
@@ -171,20 +209,21 @@ class Frames extends Overlay {
         from.fromArray(poses, 7 * k);
         along.setComponent((axis + 1) % 3, 0).setComponent((axis + 2) % 3, 0).setComponent(axis, 1);
         along.applyQuaternion(turn.set(x, y, z, w).normalize());
-        stick(mesh, k, from, along, (this.data.length ?? 0.07) * this.size, 0.0035 * this.size);
+        stick(mesh, k, from, along, this.data.length, 0.05 * this.data.length);
       }
       mesh.instanceMatrix.needsUpdate = true;
     });
   }
 }
 
-// Half axes along the axes of poses, as of `Frames`.
+// Semiaxes along the axes of poses, as of `Frames`.
 class Ellipsoids extends Overlay {
   constructor(data, array, size) {
     super(data, array, size);
-    [this.poses, this.radii] = [array(data.poses), array(data.radii)];
+    [this.poses, this.semiaxes] = [array(data.poses), array(data.semiaxes)];
     this.shapes = instances(SPHERE, data.color, data.count);
-    Object.assign(this.shapes.material, { transparent: true, opacity: 0.45, depthWrite: false });
+    throughBodies(this.shapes);
+    Object.assign(this.shapes.material, { opacity: 0.45, depthWrite: false });
     this.root.add(this.shapes);
   }
 
@@ -193,7 +232,7 @@ class Ellipsoids extends Overlay {
     const [from, turn, size] = [new THREE.Vector3(), new THREE.Quaternion(), new THREE.Vector3()];
     for (let k = 0; k < this.data.count; k++) {
       const [w, x, y, z] = poses.subarray(7 * k + 3, 7 * k + 7);
-      size.fromArray(this.radii, 3 * k);
+      size.fromArray(this.semiaxes, 3 * k);
       this.shapes.setMatrixAt(
         k, scratch[0].compose(from.fromArray(poses, 7 * k), turn.set(x, y, z, w).normalize(), size)
       );
@@ -202,4 +241,4 @@ class Ellipsoids extends Overlay {
   }
 }
 
-export const KINDS = { Arrows, Paths, Surfaces, Points, Frames, Ellipsoids };
+export const KINDS = { Arrows, Paths, Lines, Surfaces, Points, Frames, Ellipsoids };

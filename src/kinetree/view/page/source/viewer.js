@@ -119,22 +119,22 @@ class Viewer {
   }
 }
 
-function toggle(label, on, change) {
+function toggle(label, on, change, tip = "") {
   const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: on });
   box.addEventListener("change", () => change(box.checked));
-  const row = document.createElement("label");
+  const row = Object.assign(document.createElement("label"), { title: tip });
   row.append(box, label);
   element("toggles").append(row);
 }
 
 function connectToggles(viewer) {
-  const names = [...new Set(viewer.data.overlays.map((entry) => entry.name))];
+  const names = [...new Set(viewer.data.overlays.map((entry) => entry.group))];
   for (const name of names) {
-    const own = viewer.overlays.filter((overlay) => overlay.data.name === name);
+    const own = viewer.overlays.filter((overlay) => overlay.data.group === name);
     toggle(name, own[0].data.visible, (on) => {
       for (const overlay of own) overlay.root.visible = on;
       viewer.set(viewer.time);
-    });
+    }, own.map(({ data }) => (data.scale ? `1 m of an arrow: ${(1 / data.scale).toPrecision(3)} ${data.unit}` : "")).join(" "));
   }
   toggle("joint names", false, (on) => {
     viewer.naming = on;
