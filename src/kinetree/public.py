@@ -144,7 +144,7 @@ PLACES = {
         "DifferentiableRollout": "simulation.rollout_gradient", "LimitMonitor": "simulation.limits",
         "Rollout": "simulation.rollout", "RolloutGradient": "simulation.rollout_gradient",
         "rollout_to_jax": "simulation.rollout_tensors", "rollout_to_torch": "simulation.rollout_tensors",
-        "Snapshot": "simulation.snapshot",
+        "Snapshot": "simulation.snapshot", "run_file": "simulation_files.simulation_file",
     },
     "kinetree.textbook": {
         "closure_dynamics": "textbook.loop_methods", "cluster_numbering": "textbook.loop_elimination",

@@ -62,6 +62,13 @@ def arm():
     return kt.models.double_pendulum()
 
 
+def simulation_file(folder: pathlib.Path) -> str:
+    """A short simulation as a file."""
+    path = folder / "short.yaml"
+    path.write_text("model: double_pendulum\nduration: 0.002\n")
+    return str(path)
+
+
 def table(folder: pathlib.Path) -> dict:
     """Name -> (callable, arguments by name) of a call that works; None where a callable needs no call here."""
     m, q, v = arm(), np.array([0.3, -0.2]), np.array([0.1, 0.2])
@@ -108,6 +115,7 @@ def table(folder: pathlib.Path) -> dict:
             kt.check_gradient,
             whole_call(kt.check_gradient, function=lambda x: (x * x).sum(axis=-1), x=q, gradient=2.0 * np.asarray(q)),
         ),
+        "simulation.run_file": (kt.simulation.run_file, dict(path=simulation_file(folder), write=False)),
         "simulation.LimitMonitor": (kt.simulation.LimitMonitor, dict(model=m)),
         "simulation.Rollout": (
             kt.simulation.Rollout,

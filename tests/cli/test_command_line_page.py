@@ -11,7 +11,8 @@ from kinetree.cli import app
 from tests.static.source_tree import ROOT
 from tests.static.test_documents import blocks
 
-PAGES = ("command_line.md",)
+PAGES = ("command_line.md", "simulation_files.md")
+WRONG = "model: cart_pole\nduration: 1\ncontroller:\n  {kind: computed_torque, kp: high, kd: 1}\n"
 
 
 def commands(page: str) -> list[tuple[str, list[str]]]:
@@ -50,6 +51,7 @@ def fits(parts: list[str], line: str) -> bool:
 def test_sessions_run_as_shown(page, tmp_path, monkeypatch):
     """In one empty folder, one after the other."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "wrong.yaml").write_text(WRONG)
     for command, shown in commands(page):
         program, *words = shlex.split(command)
         assert program == "kinetree"

@@ -43,7 +43,7 @@ os.kill(pid, 9)
 def folder(tmp_path_factory):
     """With files, the command on the path, and the script of a shell."""
     path = tmp_path_factory.mktemp("completion")
-    for name in ("mine.urdf", "mine.txt", "models/legs/dog.xml", "run.npz"):
+    for name in ("mine.urdf", "mine.txt", "models/legs/dog.xml", "run.npz", "swing.yaml"):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text("")
     command = path / "bin" / "kinetree"
@@ -76,6 +76,7 @@ def script(folder, shell: str) -> None:
         ("kinetree info quad", ["quadruped"]),
         ("kinetree info m", ["mine.urdf", "models/"]),
         ("kinetree info mo", ["models/legs/dog.xml"]),
+        ("kinetree simulate s", ["swing.yaml"]),
         ("kinetree simulate arm7 --limits i", ["ignore"]),
         ("kinetree simulate arm7 --integrator semi", ["semi_implicit"]),
         ("kinetree compare ru", ["run.npz"]),

@@ -130,7 +130,7 @@ def test_wrong_input_is_one_line(case, folder, monkeypatch):
 def test_every_command_is_in_the_list():
     """But for those that take no input."""
     commands = {command.callback.__name__ for command in app.registered_commands}
-    assert commands - {case[0].split()[0] for case in CASES} == {"robots"}
+    assert commands - {case[0].split()[0] for case in CASES} == {"robots", "schema"}
 
 
 def test_words_of_english_are_not_options():

@@ -16,6 +16,7 @@ COMMANDS = typer.main.get_command(app).commands
 # Arguments with which each command does little and succeeds; "{folder}" is an empty one with two saved runs.
 BASES = {
     "robots": [],
+    "schema": [],
     "joints": [],
     "scenes": [],
     "info": ["cart_pole"],

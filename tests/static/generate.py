@@ -8,12 +8,14 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 import textwrap
 from pathlib import Path
 
 import kinetree
 from kinetree.public import ALGORITHMS as NAMES
 from kinetree.public import CALLS, NAMESPACES, PLACES, shortened
+from kinetree.simulation_files.schema import schema
 from tests.static.source_tree import PACKAGE, ROOT, module_name, package_files
 
 BY_HAND = "Generated: python -m tests.static.generate."
@@ -201,6 +203,7 @@ def files() -> dict[Path, str]:
     """All generated files and their texts."""
     found = {PACKAGE / "algorithms" / "index.py": index(), PACKAGE / "model" / "joint_arrays.pyi": joint_arrays()}
     found |= {ROOT / "docs" / "names.md": page(), ROOT / "docs" / "algorithms.md": algorithms_page()}
+    found[PACKAGE / "simulation_files" / "schema.json"] = json.dumps(schema(), indent=1) + "\n"
     for namespace in {*PLACES, *NAMES}:
         file = Path(importlib.import_module(namespace).__file__)
         found[file.with_suffix(".pyi")] = stub(namespace)

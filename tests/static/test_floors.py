@@ -53,6 +53,7 @@ FLOORS = (
     "viz",
     "view",
     "scenes",
+    "simulation_files",
     "cli",
 )
 # Conveniences that reach up when they are called: run.plot() and run.view() belong to the run and draw with viz.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 FIGURES = (".png", ".svg", ".pdf")
 RUNS = (".npz", ".nc", ".h5", ".csv")
 ROBOTS = (".urdf", ".xml", ".mjcf", ".sdf")
-SIMULATIONS = (".yaml", ".yml", ".json")
+SIMULATIONS = (".yaml", ".yml")
 
 
 def words(names: str | Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:

@@ -85,7 +85,9 @@ def _message_of(error: BaseException, options: Sequence[str]) -> tuple[str, int]
         return f"{error.filename}: {(error.strerror or str(error)).lower()}; give another path.", USAGE
     if isinstance(error, (KinetreeError, OSError)):
         kept = f" {kept}" if (kept := getattr(error, "kept", "")) else ""
-        return as_options(f"{error}{kept}", options), USAGE
+        # Errors of simulation files name entries of the file.
+        in_file = getattr(error, "code", "") == "simulation-file"
+        return f"{error}{kept}" if in_file else as_options(f"{error}{kept}", options), USAGE
     if isinstance(error, MemoryError):
         return f"there is not enough memory for that ({error})", FAILURE
     text = f"{type(error).__name__}: {error}".rstrip(": ")

@@ -81,7 +81,8 @@ def command(function: Callable[..., Output]) -> Callable:
         "as_json": inspect.Parameter("as_json", by_name, default=False, annotation=Json),
         "debug": inspect.Parameter("debug", by_name, default=False, annotation=Debug),
     }
-    options = {**dict(tuple(loading.items())[:1]), **own, **loading, **common}  # the robot comes first
+    # The robot comes first, with the command's own description of it, if there is one.
+    options = {**dict(tuple(loading.items())[:1]), **own, **loading, **own, **common}
     run.__signature__ = inspect.Signature([option.replace(kind=by_name) for option in options.values()])
     run.__annotations__ = {name: x.annotation for name, x in options.items()}
     return app.command()(run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,11 @@ import typer
 from kinetree.arguments import choice
 from kinetree.cli import completion
 from kinetree.cli.ground import on_ground
-from kinetree.cli.options import Figure, Load, Quiet, Robot, TreeOnly, numbers, option
+from kinetree.cli.options import Figure, Load, Quiet, TreeOnly, argument, numbers, option
 from kinetree.cli.printing import Output, print_rows, some
 from kinetree.cli.registration import command
-from kinetree.cli.targets import check_figure, check_run, keep_partial
+from kinetree.cli.targets import check_figure, check_run, check_targets, keep_partial
+from kinetree.cli.wording import spelled
 from kinetree.errors import SimulationError, UnsupportedError
 
 
@@ -21,6 +23,17 @@ def _integrators() -> list[str]:
     from kinetree.integrators import FIXED_STEP
 
     return ["auto", "adaptive", *FIXED_STEP]
+
+
+def robots_and_files(incomplete: str) -> list[str]:
+    """Candidates: robots and simulation files.
+
+    Parameters
+    ----------
+    incomplete : str
+    """
+    files = completion.files(*completion.SIMULATIONS)(incomplete)
+    return completion.robots(incomplete) + [path for path in files if not path.endswith("/")]
 
 
 def _methods() -> list[str]:
@@ -32,7 +45,9 @@ def _methods() -> list[str]:
 @command
 def simulate(
     load: Load,
-    robot: Robot,
+    robot: Annotated[
+        str, argument("A robot, as for other commands, or a simulation file: .yaml or .yml.", robots_and_files)
+    ],
     duration: Annotated[float, option("The simulated time [s].", default=True)] = 5.0,
     dt: Annotated[float, option("The step, or the distance of the samples of adaptive [s].", default=True)] = 1e-3,
     ground: Annotated[
@@ -82,12 +97,18 @@ def simulate(
     ] = False,
     quiet: Quiet = False,
 ) -> Output:  # fmt: skip
-    """Simulate a robot; print a summary, draw the run, save it."""
+    """Simulate a robot or a simulation file; print a summary, draw the run, save it.
+
+    A simulation file describes model, forces, contacts, controller, start and outputs: docs/simulation_files.md.
+    """
+    given = {**load.keywords, **locals()}
     from kinetree.simulation.options import Inputs, Record
     from kinetree.simulation.simulate import simulate as run_simulation
 
     check_figure(plot)
     check_run(save)
+    if Path(robot).suffix.lower() in completion.SIMULATIONS:
+        return _of_file(robot, given, plot=plot, save=save, report=report, quiet=quiet)
     model, plane = on_ground(load, ground, friction)
     if model.unsupported and not tree_only:
         message = (
@@ -112,6 +133,37 @@ def simulate(
         run.plot(path=plot)
         written.append(plot)
     return summarized(run, model, robot, written, left_out=left_out, report=report, quiet=quiet)
+
+
+def _of_file(path: str, given: dict, *, plot: Path | None, save: Path | None, report: bool, quiet: bool) -> Output:
+    """Run a simulation file; options that belong into it are refused."""
+    from kinetree.simulation_files.running import simulated, written
+    from kinetree.simulation_files.simulation_file import SimulationFile
+
+    for name, parameter in _file_options().items():
+        if given[name] != parameter.default:
+            fault = f"{spelled(name)} is not taken beside a simulation file"
+            raise UnsupportedError(f"{fault}: write it into {path}, docs/simulation_files.md shows where.", option=name)
+    file = SimulationFile.read(Path(path))
+    outputs = file.outputs()
+    check_targets(*outputs.values())
+    try:
+        run = simulated(file, progress=False if quiet else None)
+    except BaseException as error:
+        keep_partial(error, save or outputs.get("trajectory"))
+        raise
+    paths = written(file, run)
+    paths += [run.save(save)] if save is not None else []
+    if plot is not None:
+        run.plot(path=plot)
+        paths.append(plot)
+    return summarized(run, run.model, path, paths, report=report, quiet=quiet)
+
+
+def _file_options() -> dict:
+    """The options of a run that a simulation file has as entries."""
+    apart = ("robot", "plot", "save", "report", "quiet", "as_json", "debug")
+    return {name: x for name, x in inspect.signature(simulate).parameters.items() if name not in apart}
 
 
 def summarized(run, model, robot: str, written: list[Path], *, left_out=(), report: bool, quiet: bool) -> Output:

@@ -14,6 +14,7 @@ from kinetree.simulation.rollout_gradient import RolloutGradient as RolloutGradi
 from kinetree.simulation.snapshot import Snapshot as Snapshot
 from kinetree.simulation.rollout_tensors import rollout_to_jax as rollout_to_jax
 from kinetree.simulation.rollout_tensors import rollout_to_torch as rollout_to_torch
+from kinetree.simulation_files.simulation_file import run_file as run_file
 
 __all__ = [
     "DifferentiableRollout",
@@ -23,4 +24,5 @@ __all__ = [
     "Snapshot",
     "rollout_to_jax",
     "rollout_to_torch",
+    "run_file",
 ]

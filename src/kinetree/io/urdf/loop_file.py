@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -118,7 +118,7 @@ class LoopFile:
         except SyntaxFault as fault:
             message, line, repair = fault.args
             raise _error(path, line, message, repair) from None
-        return cls(path, tuple(_constraints(path, tables)))
+        return cls(path, tuple(constraints_of(path, tables)))
 
     def check(self, frames: Iterable[str], joints: Iterable[str]) -> None:
         """Raise an error for names that a robot does not have.
@@ -152,7 +152,19 @@ def _error(path: Path, line: int | None, message: str, repair: str) -> FileForma
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-def _constraints(path: Path, tables: Tables):
+def constraints_of(path: Path, tables: Tables) -> Iterator[tuple[Constraint, int | None]]:
+    """The constraints of tables, each with its line.
+
+    Parameters
+    ----------
+    path : Path
+        For errors.
+    tables : Tables
+
+    Raises
+    ------
+    FileFormatError
+    """
     names: set[str] = set()
     for kind, entries in tables.content.items():
         if kind not in ENTRIES or not isinstance(entries, list) or not all(isinstance(x, dict) for x in entries):
