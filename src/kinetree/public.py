@@ -22,7 +22,7 @@ PLACES = {
         "lint": "io.lint.lint", "load": "io.load", "maximal": "maximal_coordinates.of_model",
         "rollout": "simulation.rollout",
         "rollout_gradient": "simulation.rollout_gradient", "save": "io.save", "simulate": "simulation.simulate",
-        "verify": "verification.verify",
+        "verify": "verification.verify", "view": "viewer.live",
     },
     "kinetree.closed_loops": {
         "Linearization": "analysis.linearize", "TorqueFamily": "analysis.torque_family",

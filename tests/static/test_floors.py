@@ -51,7 +51,7 @@ FLOORS = (
     "analysis",
     "verification",
     "viz",
-    "view",
+    "viewer",
     "scenes",
     "simulation_files",
     "cli",
@@ -65,6 +65,9 @@ UPWARD = {
     ("kinetree.surgery.equivalence", "analysis"),
     ("kinetree.deformables.run", "viz"),
     ("kinetree.model.contact_shapes", "geometry"),
+    ("kinetree.simulation.trajectory", "viewer"),
+    ("kinetree.simulation.simulate", "viewer"),
+    ("kinetree.deformables.run", "viewer"),
 }
 FACE = (
     "kinetree", "centroidal", "closed_loops", "dynamics", "floating_base", "kinematics", "models", "regressors",

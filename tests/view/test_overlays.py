@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.view.overlays import ACTIVE, REST, Arrows, Ellipsoids, Frames, Lines, Points, Surfaces, overlays_of
-from kinetree.view.scene import Scene
+from kinetree.viewer.overlays import ACTIVE, REST, Arrows, Ellipsoids, Frames, Lines, Points, Surfaces, overlays_of
+from kinetree.viewer.scene import Scene
 
 
 def by_name(run) -> dict:
@@ -133,7 +133,7 @@ def test_deformables_are_surfaces_and_lines():
 
 def test_overlays_of_one_position_are_those_of_a_run():
     """The same points, without forces."""
-    from kinetree.view.overlays import overlays_at
+    from kinetree.viewer.overlays import overlays_at
 
     model = kt.models.four_bar()
     run = kt.simulate(model, kt.assemble(model), duration=0.01, dt=1e-2)

@@ -11,10 +11,10 @@ import pytest
 import kinetree as kt
 from kinetree.errors import KinetreeError
 from kinetree.model.parts import Geometry
-from kinetree.view import scene as scene_module
-from kinetree.view import surfaces
-from kinetree.view.scene import Scene
-from kinetree.view.triangles import Triangles, cut_at_edges, height_field, triangles_of
+from kinetree.viewer import scene as scene_module
+from kinetree.viewer import surfaces
+from kinetree.viewer.scene import Scene
+from kinetree.viewer.triangles import Triangles, cut_at_edges, height_field, triangles_of
 from tests.engines.robots import ROBOTS, robot_path
 
 pin = pytest.importorskip("pinocchio")

@@ -141,6 +141,22 @@ class CoupledRun:
 
         return plot_deformables(self, frames=frames, path=path, show=show)
 
+    def view(self, **options):
+        """Replay the run in a browser; options are those of `kinetree.view`.
+
+        Parameters
+        ----------
+        **options
+            Of `kinetree.view`: host, port, play, block, quiet.
+
+        Returns
+        -------
+        Viewer
+        """
+        from kinetree.viewer.live import view
+
+        return view(self, **options)
+
 
 @checked(path=a_path)
 def load_run(path) -> CoupledRun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.arguments import checked, number, progress_bar
+from kinetree.arguments import checked, number, progress_bar, refuse
 from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Record
 from kinetree.simulation.simulation import Simulation
 from kinetree.simulation.trajectory import Trajectory
@@ -29,6 +29,7 @@ def simulate(
     closure="projection",
     seed: int | None = None,
     progress: bool | None = None,
+    view=False,
 ) -> Trajectory:
     """Simulate the motion of a mechanism.
 
@@ -93,6 +94,10 @@ def simulate(
         Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
     progress : bool, optional
         Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
+    view : bool or Viewer
+        Show the run in a browser while it lasts, and replay it afterwards: True opens a viewer, see `kinetree.view`;
+        one that is open is used. Results are the same to the last bit; a run that nobody looks at is as fast as
+        without. Adaptive methods show the replay alone.
 
     Returns
     -------
@@ -163,9 +168,35 @@ def simulate(
     if checkpoint is not None and checkpoint.file.exists():
         run.restore(checkpoint.file)
         run.notes += (f"continued from the checkpoint {checkpoint.file.name!r} at t = {run.time:.9g} s",)
+    viewer = _viewer_of(view, run.model)
     if run.time < duration and not run.is_over:
-        run.advance(duration - run.time, progress)
+        _advance(run, duration - run.time, progress, viewer)
     trajectory = run.trajectory(end=None if run.is_over else duration)
+    if viewer is not None:
+        viewer.replay(trajectory)
     if checkpoint is not None:
         checkpoint.file.unlink(missing_ok=True)
     return trajectory
+
+
+def _viewer_of(view, model):
+    """The viewer that shows a run; None without one."""
+    if view is False or view is None:
+        return None
+    from kinetree.viewer.live import view as opened
+
+    if view is True:
+        return opened(model)
+    if not (hasattr(view, "offer") and hasattr(view, "replay")) or isinstance(view, type):
+        refuse("simulate: view", view, "True, False or a viewer that kt.view has opened")
+    view.model(model)
+    return view
+
+
+def _advance(run: Simulation, duration: float, progress, viewer) -> None:
+    if viewer is None or run.is_adaptive:
+        run.advance(duration, progress)
+        return
+    from kinetree.viewer.live import advance_watched
+
+    advance_watched(run, duration, viewer, progress)

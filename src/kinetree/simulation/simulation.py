@@ -60,6 +60,8 @@ class Simulation:
         Choices and additions.
     system : System
         The compiled functions of the model.
+    is_adaptive : bool
+        Whether the method chooses its steps.
 
     Notes
     -----
@@ -112,9 +114,9 @@ class Simulation:
         )
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
-        self._is_adaptive = isinstance(made.method, Adaptive)
+        self.is_adaptive = isinstance(made.method, Adaptive)
         self._inputs = BoundInputs(made.model, composed(controller), inputs or Inputs(), made.components)
-        self._inputs.check_delays(None if self._is_adaptive else dt)
+        self._inputs.check_delays(None if self.is_adaptive else dt)
         self.system = System(made.model, True) if self._inputs.has_wrenches else made.system
         self._singular = Passages(made.model)
         self.system.drives = tuple(x for x in made.components.all if hasattr(x, "add_rate"))
@@ -122,7 +124,7 @@ class Simulation:
         self.integrator = described(made.method)
         self._monitor = step_loop.Monitor(made.components, self._stepper, self._energy)
         unseen = self._monitor.needed or self._inputs.has_instants or self._inputs.wrench_of_state or made.model.nu
-        self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
+        self._is_plain = not (self.is_adaptive or unseen)  # by the plain loop
         self._project = step_loop.projection(self.system)
         self._run_state = step_loop.RunState(made.q.copy(), made.v.copy(), dt)
         self._record = step_loop.Recorder(made.model, self._inputs.wrench_of_state, hasattr(self._stepper, "work"))
@@ -144,7 +146,7 @@ class Simulation:
     def _step_function(self):
         """The fixed step, wrapped by components; None for an adaptive method."""
         wrapping = self._components.having("wrap")
-        if self._is_adaptive:
+        if self.is_adaptive:
             if not all(getattr(x, "is_built_in", False) for x in wrapping):
                 raise SimulationError("simulate: components that change the step need a fixed-step integrator.")
             return None
@@ -549,7 +551,7 @@ class Simulation:
         fixed, inputs = self._stepper is not None, self._inputs
         counts = self.counts | ({"steps": self._run_state.count} if fixed else {})
         return RunMetadata(
-            method=None if self._is_adaptive else self._method,
+            method=None if self.is_adaptive else self._method,
             every=self._every,
             controlled=inputs.controlled,
             constant_tau=inputs.at_steps and fixed and self._every == 1,

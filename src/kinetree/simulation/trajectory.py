@@ -293,6 +293,23 @@ class Trajectory:
 
         return plot_energy_balance(self, path=path, show=show)
 
+    def view(self, *more_runs, **options):
+        """Replay the run in a browser, with other runs drawn over it.
+
+        Parameters
+        ----------
+        *more_runs : Trajectory
+        **options
+            Of `kinetree.view`: role, host, port, play, block, quiet.
+
+        Returns
+        -------
+        Viewer
+        """
+        from kinetree.viewer.live import view
+
+        return view(self, *more_runs, **options)
+
     # Channels --------------------------------------------------------------------------------------------------------
 
     @property

@@ -16,10 +16,10 @@ from kinetree.errors import GeometryError, MissingDependencyError
 from kinetree.model.closing import usual_position
 from kinetree.model.contact_filter import named_shapes
 from kinetree.model.model import Model
-from kinetree.view.part import Part, pose_matrix
-from kinetree.view.stick_figure import stick_figure
-from kinetree.view.surfaces import colored, surfaces_of
-from kinetree.view.triangles import Triangles, cut_at_edges, height_field
+from kinetree.viewer.part import Part, pose_matrix
+from kinetree.viewer.stick_figure import stick_figure
+from kinetree.viewer.surfaces import colored, surfaces_of
+from kinetree.viewer.triangles import Triangles, cut_at_edges, height_field
 
 ROLES = ("visual", "collision", "stick")
 GRAY = (0.72, 0.74, 0.77, 1.0)  # of shapes without a color

@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.calls import plain_call
 from kinetree.model.closing import usual_position
-from kinetree.view.part import Part, along, pose_matrix
+from kinetree.viewer.part import Part, along, pose_matrix
 
 LINKS = ((0.35, 0.52, 0.70), (0.84, 0.53, 0.27), (0.36, 0.62, 0.50), (0.74, 0.52, 0.66), (0.55, 0.70, 0.82))
 JOINT = (0.25, 0.27, 0.30, 1.0)

@@ -15,8 +15,8 @@ from kinetree.arguments import checked, of_kind
 from kinetree.conventions.rotations import quaternion_of, rotation_matrix
 from kinetree.deformables.run import CoupledRun
 from kinetree.tendons import path_points
-from kinetree.view.scene import Scene
-from kinetree.view.stick_figure import principal
+from kinetree.viewer.scene import Scene
+from kinetree.viewer.stick_figure import principal
 
 FORCE, MOMENT, WRENCH = (0.86, 0.21, 0.18), (0.58, 0.34, 0.75), (0.95, 0.55, 0.12)
 AXIS, MASS, LOOP, TENDON = (0.20, 0.35, 0.75), (0.12, 0.12, 0.14), (0.80, 0.47, 0.74), (0.71, 0.20, 0.18)

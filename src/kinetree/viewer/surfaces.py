@@ -12,7 +12,7 @@ from kinetree.errors import GeometryError
 from kinetree.files import read_ordinary
 from kinetree.geometry.meshes import parsed
 from kinetree.model.parts import Geometry
-from kinetree.view.triangles import Triangles, cut_at_edges
+from kinetree.viewer.triangles import Triangles, cut_at_edges
 
 LOOKS = (".png", ".jpg", ".jpeg", ".mtl")  # what a mesh file may have opened besides itself
 LARGEST_LOOK = 64 << 20  # bytes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.model.parts import read_only
-from kinetree.view.triangles import Triangles, triangles_of
+from kinetree.viewer.triangles import Triangles, triangles_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

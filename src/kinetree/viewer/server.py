@@ -1,0 +1,70 @@
+"""The server of a viewer: viser on an address of this machine, and how to reach it."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from contextlib import contextmanager
+
+from kinetree.errors import KinetreeError, MissingDependencyError
+
+HINT = (
+    'the viewer needs the package viser: pip install viser, or in a checkout of kinetree pip install ".[viewer]". '
+    "Without it, run.animate() and kinetree.viz draw stick figures by matplotlib."
+)
+
+
+def viser():
+    """The package.
+
+    Raises
+    ------
+    MissingDependencyError
+        It is not installed; the message has the line that installs it.
+    """
+    try:
+        import viser as package
+    except ImportError as error:
+        raise MissingDependencyError(HINT, package="viser") from error
+    return package
+
+
+def start(host: str, port: int, label: str):
+    """A server on the first free port from the given one on, without viser's own message.
+
+    Raises
+    ------
+    MissingDependencyError, KinetreeError
+    """
+    package = viser()
+    try:
+        with _silence():
+            return package.ViserServer(host=host, port=port, label=label, verbose=False)
+    except OSError as error:
+        raise KinetreeError(f"view: no server can listen on {host}:{port}: {error.strerror or error}") from error
+
+
+def stop(server) -> None:
+    """Stop a server without viser's own message."""
+    with _silence():
+        server.stop()
+
+
+@contextmanager
+def _silence():
+    """Viser prints boxes in any case."""
+    import rich
+
+    console = rich.get_console()
+    quiet, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = quiet
+
+
+def directions(host: str, port: int) -> str:
+    """How to open a page, here and over ssh."""
+    there = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+    line = f"ssh -L {port}:127.0.0.1:{port} {getpass.getuser()}@{socket.gethostname()}"
+    return f"viewer: http://{there}:{port}\n  from another machine, first: {line}"

@@ -1,0 +1,207 @@
+"""The live viewer: a page in a browser that shows a model or replays runs."""
+
+from __future__ import annotations
+
+import atexit
+import html
+import threading
+import time
+import traceback
+
+import numpy as np
+
+from kinetree.arguments import array
+from kinetree.errors import KinetreeError
+from kinetree.viewer import server as servers
+from kinetree.viewer.first_view import FIELD_OF_VIEW, first_view
+from kinetree.viewer.model_stage import ModelStage
+from kinetree.viewer.nodes import ground
+from kinetree.viewer.part import Part, pose_matrix
+from kinetree.viewer.replay_stage import ReplayStage
+
+OFFER = 1.0 / 40.0  # [s] of wall time between positions that a running simulation shows
+RISE = 0.02  # of the size: a grid is drawn at height zero if the robot does not reach farther below
+
+
+class Viewer:
+    """A page that shows a model or replays runs; made by `kinetree.view`.
+
+    Attributes
+    ----------
+    url : str
+        Address of the page.
+    host : str
+    port : int
+    server : viser.ViserServer
+        For additions to the page.
+    stage : ModelStage or ReplayStage
+        What the page shows.
+    """
+
+    def __init__(self, host: str, port: int, label: str) -> None:
+        self.server = servers.start(host, port, label)
+        self.host, self.port = host, self.server.get_port()
+        self.url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{self.port}"
+        self.lock = threading.RLock()
+        self.stage = self._grid = None
+        self._wake, self._closed, self._clients, self._offered = threading.Event(), threading.Event(), 0, 0.0
+        self._thread = threading.Thread(target=self._work, name="kinetree viewer", daemon=True)
+        self.server.scene.configure_default_lights(True, cast_shadow=True)
+        self.server.scene.configure_environment_map("studio", environment_intensity=0.5)
+        self.server.gui.configure_theme(show_logo=False, show_share_button=False)
+        self.server.gui.main_panel.dock_right()
+        self.server.on_client_connect(lambda _: self.watched_by(1))
+        self.server.on_client_disconnect(lambda _: self.watched_by(-1))
+        self._thread.start()
+        atexit.register(self.close)
+
+    def __repr__(self) -> str:
+        return f"<viewer at {self.url}{', closed' if self._closed.is_set() else ''}>"
+
+    def _repr_html_(self) -> str:
+        """The page in a notebook, which shows it where the browser reaches this address."""
+        return f'<iframe src="{html.escape(self.url)}" width="100%" height="520" style="border:0"></iframe>'
+
+    # Content ----------------------------------------------------------------------------------------------------------
+
+    def _put(self, stage_of) -> None:
+        with self.lock, self.server.atomic():
+            if self.stage is not None:
+                self.stage.remove()
+            self.stage = stage = stage_of()
+            self._look(*stage.camera())
+        self.wake()
+
+    def model(self, model, q=None, role: str = "visual") -> None:
+        """Show a model with sliders, instead of what was there.
+
+        Parameters
+        ----------
+        model : Model
+        q : (nq,) array_like, optional
+            Position at first [rad or m; quaternions unit].
+        role : {"visual", "collision", "stick"}
+        """
+        self._put(lambda: ModelStage(self, model, q, role))
+
+    def replay(self, *runs, role: str = "visual", play: bool = True) -> None:
+        """Replay runs over each other, instead of what was there.
+
+        Parameters
+        ----------
+        *runs : Trajectory or CoupledRun
+        role : {"visual", "collision", "stick"}
+        play : bool
+            Start at once.
+        """
+        self._put(lambda: ReplayStage(self, runs, role))
+        if play:
+            self.stage.play()
+
+    def _look(self, lower, upper, up) -> None:
+        """Put the camera where all is seen, and a grid below unless the scene has a ground."""
+        server, camera = self.server, self.server.initial_camera
+        server.scene.set_up_direction(tuple(up))
+        camera.position, camera.look_at = first_view(lower, upper, up)
+        camera.fov = FIELD_OF_VIEW
+        size = float((upper - lower).max()) or 1.0
+        camera.near, camera.far = 0.005 * size, 200.0 * size
+        if self._grid is not None:
+            self._grid.remove()
+            self._grid = None
+        scenes = [x.scene for x in getattr(self.stage, "actors", (self.stage,)) if x.scene is not None]
+        if any(part.kind == "plane" for scene in scenes for part in scene.parts):
+            return
+        lowest = min(lower @ up, upper @ up)
+        height = 0.0 if -RISE * size <= lowest <= size else lowest
+        z = np.asarray(up, float)
+        x = np.eye(3)[int(np.argmin(np.abs(z)))]
+        X = pose_matrix(np.stack([x, np.cross(z, x), z], axis=1), height * z)
+        side = float(2.0 ** np.ceil(np.log2(3.0 * size)))
+        self._grid = ground(server, "/grid", Part("grid", 0, "visual", X, "plane", (side, side), (0.9, 0.9, 0.9, 1.0)))
+
+    def show(self, q, t: float | None = None) -> None:
+        """Show a position of the model.
+
+        Parameters
+        ----------
+        q : (nq,) array_like
+            [rad or m; quaternions unit]
+        t : float, optional
+            [s], for models that depend on time.
+
+        Raises
+        ------
+        ShapeError, NonFiniteError
+        KinetreeError
+            The viewer replays runs, or it is closed.
+        """
+        if self._closed.is_set():
+            raise KinetreeError("Viewer.show: the viewer is closed.")
+        if isinstance(self.stage, ModelStage):
+            q = array("Viewer.show: q", q, shape=(self.stage.model.nq,))
+        self.stage.show(q, t)
+
+    def offer(self, q, t: float) -> None:
+        """Show a position of a running simulation, if a page is open and the last one is a while ago."""
+        if not self._clients:
+            return
+        now = time.perf_counter()
+        if now - self._offered >= OFFER:
+            self._offered = now
+            self.stage.show(q, t)
+
+    # Life -------------------------------------------------------------------------------------------------------------
+
+    @property
+    def watched(self) -> bool:
+        """Whether a page is open."""
+        return self._clients > 0
+
+    def wake(self) -> None:
+        """Have the viewer's thread look for changes."""
+        self._wake.set()
+
+    def wait(self) -> None:
+        """Return when the viewer is closed, or after Ctrl-C, which closes it."""
+        try:
+            while not self._closed.wait(0.2):
+                pass
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Close the page and its server."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self.wake()
+            if self._thread is not threading.current_thread():
+                self._thread.join(timeout=5.0)
+            servers.stop(self.server)
+            atexit.unregister(self.close)
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def watched_by(self, change: int) -> None:
+        """Count pages that open and close."""
+        with self.lock:
+            self._clients += change
+        self.wake()
+
+    def _work(self) -> None:
+        """Draw whenever something has changed, and at the rate of the page while something moves."""
+        while not self._closed.is_set():
+            stage = self.stage
+            self._wake.wait(3600.0 if stage is None else stage.period)
+            self._wake.clear()
+            if self.stage is None or self._closed.is_set():
+                continue
+            try:
+                with self.lock, self.server.atomic():
+                    self.stage.tick()
+            except Exception:  # the page stays
+                traceback.print_exc()
