@@ -32,6 +32,7 @@ from kinetree.simulation.rollout_gradient import rollout_gradient as rollout_gra
 from kinetree.io.save import save as save
 from kinetree.simulation.simulate import simulate as simulate
 from kinetree.verification.verify import verify as verify
+from kinetree.viewer.live import view as view
 from kinetree import centroidal as centroidal
 from kinetree import closed_loops as closed_loops
 from kinetree import collision as collision
@@ -159,6 +160,7 @@ __all__ = [
     "textbook",
     "velocity",
     "verify",
+    "view",
     "viz",
 ]
 

@@ -159,7 +159,7 @@ PLACES = {
         "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",
         "plot_mechanism": "viz.mechanism", "plot_path": "viz.run_plots", "plot_phase": "viz.run_plots",
         "plot_power": "viz.run_plots", "plot_trajectory": "viz.plots",
-        "save_view": "view.saving",
+        "save_view": "viewer.saving",
     },
 }  # fmt: skip
 """For each namespace its names and the modules that define them."""

@@ -34,6 +34,8 @@ CLASSES = (
     "contact.Pile",
 )
 INNER = {
+    "Trajectory.view": "a front of kt.view",
+    "deformables.CoupledRun.view": "a front of kt.view",
     "dynamics.ArticulatedBody.joined": "a step of kt.dynamics.articulated_inverse_inertia, over any scalar",
     "compiler.Function.copy_for": "of a model of the same structure, as packed calls make it",
     "compiler.Function.declared": "of functions that are made from this one",

@@ -112,6 +112,12 @@ def denavit_hartenberg() -> dict:
     }
 
 
+def viewed(**given) -> str:
+    """Open a viewer and close it; quietly, and without waiting for Ctrl-C."""
+    with kt.view(**given, quiet=True) as viewer:
+        return viewer.url
+
+
 def drawn(folder: pathlib.Path) -> dict:
     m = arm()
     run = kt.simulate(m, [0.3, -0.2], [0.1, 0.2], duration=0.003, dt=1e-3)
@@ -122,6 +128,7 @@ def drawn(folder: pathlib.Path) -> dict:
             viz.save_view,
             whole_call(viz.save_view, runs=[run], path=str(folder / "run.png"), size=(32, 18), renderer="matplotlib"),
         ),
+        "view": (viewed, dict(model_or_run=m, q=[0.1, 0.2], role="stick", host="127.0.0.1", port=18900, play=False)),
         "viz.plot_joint": (viz.plot_joint, whole_call(viz.plot_joint, joint="revolute")),
         "viz.plot_mechanism": (viz.plot_mechanism, whole_call(viz.plot_mechanism, model=m, q=[0.1, 0.2])),
         "viz.joint_gallery": (viz.joint_gallery, whole_call(viz.joint_gallery, joints={"a": m.joints[1]})),

@@ -60,7 +60,6 @@ FLOORS = (
 # What a simplification saves is counted on compiled code, when it is asked for; hulls of meshes are made of files.
 UPWARD = {
     ("kinetree.simulation.trajectory", "viz"),
-    ("kinetree.simulation.trajectory", "view"),
     ("kinetree.simulation.comparison", "viz"),
     ("kinetree.surgery.equivalence", "analysis"),
     ("kinetree.deformables.run", "viz"),

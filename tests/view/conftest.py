@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from kinetree.view.chromium import chromium
-from kinetree.view.pictures import has_browser
+from kinetree.viewer.chromium import chromium
+from kinetree.viewer.pictures import has_browser
 
 SIZE = {"width": 640, "height": 360}
 

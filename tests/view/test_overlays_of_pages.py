@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.view.overlays import overlays_of
-from kinetree.view.recording import thinned
-from kinetree.view.upright import upright
+from kinetree.viewer.overlays import overlays_of
+from kinetree.viewer.recording import thinned
+from kinetree.viewer.upright import upright
 from tests.view.test_page import pixels
 
 INSTANCE = """([name, mesh, k]) => {

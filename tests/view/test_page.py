@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.view.camera import Camera
-from kinetree.view.recording import direction_of, recording
-from kinetree.view.scene import Scene
+from kinetree.viewer.camera import Camera
+from kinetree.viewer.recording import direction_of, recording
+from kinetree.viewer.scene import Scene
 
 BOX = """<robot name="{name}">
 <link name="base"/>

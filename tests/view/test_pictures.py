@@ -100,7 +100,7 @@ def test_camera_and_zoom(run, tmp_path):
 
 def test_runs_between_samples_are_interpolated(tmp_path):
     """Samples farther apart than frames are interpolated on the manifold, not by straight lines."""
-    from kinetree.view.recording import thinned
+    from kinetree.viewer.recording import thinned
 
     run = kt.simulate(kt.models.pendulum(), [1.0], duration=1.0, record=kt.Record(every=100))
     dense = thinned(run, 50.0)
@@ -139,7 +139,7 @@ def test_missing_parts_are_named(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(MissingDependencyError, match="pip install imageio-ffmpeg"):
         run.save(tmp_path / "run.mp4", **SMALL)
-    monkeypatch.setattr("kinetree.view.pictures.program", lambda: None)
+    monkeypatch.setattr("kinetree.viewer.pictures.program", lambda: None)
     with pytest.raises(MissingDependencyError, match="pip install playwright"):
         run.save(tmp_path / "run.png", renderer="browser")
     with pytest.raises(UnsupportedError, match="'.tiff' names no format"):

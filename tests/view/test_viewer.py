@@ -12,7 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import KinetreeError, MissingDependencyError
 from kinetree.viewer.first_view import FIELD_OF_VIEW, first_view, up_of
-from kinetree.viewer.live import advance_watched
+from kinetree.viewer.live import advance_watched, show_model
 from kinetree.viewer.playback import Clock, sample_at, thinned
 from kinetree.viewer.sliders import slots
 
@@ -49,7 +49,7 @@ def sent(bodies) -> np.ndarray:
 def test_shown_positions_are_those_of_the_model(viewer):
     """Nodes of all bodies have the poses of forward kinematics; the sliders show the position."""
     arm = kt.load("arm7")
-    viewer.model(arm)
+    show_model(viewer, arm)
     stage = viewer.stage
     q = np.array([0.3, 0.6, -0.2, 1.2, 0.1, 0.5, 0.4, 0.01, 0.01])
     viewer.show(q)
@@ -62,7 +62,7 @@ def test_shown_positions_are_those_of_the_model(viewer):
 def test_a_slider_moves_its_joint_and_those_that_follow(viewer):
     """One slider for each joint that moves freely; the finger that follows has none, and follows."""
     arm = kt.load("arm7")
-    viewer.model(arm)
+    show_model(viewer, arm)
     stage = viewer.stage
     assert [slot.label for slot in stage.sliders._slots] == [arm.joint_name(i) for i in range(1, 9)]
     user_sets(stage.sliders._handles[7], 0.02)
@@ -77,7 +77,7 @@ def test_sliders_stay_within_limits_and_go_round_on_manifolds(viewer):
         n = arm.v_slice[slot.body].start
         assert (slot.lower, slot.upper) == (arm.lower[n], arm.upper[n])
     model, rng = kt.load("quadruped", floating_base=True), np.random.default_rng(2)
-    viewer.model(model)
+    show_model(viewer, model)
     q = model.random_q(rng)
     viewer.stage.sliders.write(q)
     found = viewer.stage.sliders.read(model.neutral())
@@ -89,7 +89,7 @@ def test_sliders_keep_loops_closed(viewer):
     """The moved joint keeps its value, the others follow; beyond its reach it stays, with a message."""
     model = kt.models.four_bar()
     start = kt.assemble(model)
-    viewer.model(model, start)
+    show_model(viewer, model, start)
     stage = viewer.stage
     handle = stage.sliders._handles[0]
     user_sets(handle, float(start[0]) + 0.3)
@@ -107,7 +107,7 @@ def far_from(arm, q, p, R) -> float:
 def test_a_dragged_frame_goes_where_it_is_dragged(viewer):
     """Within the limits; the position and, on request, the orientation of another position of the robot."""
     arm = kt.load("arm7")
-    viewer.model(arm, [0.1, 0.5, 0.0, 1.0, 0.0, 0.5, 0.0, 0.0, 0.0])
+    show_model(viewer, arm, [0.1, 0.5, 0.0, 1.0, 0.0, 0.5, 0.0, 0.0, 0.0])
     stage = viewer.stage
     R, p = kt.pose(arm, [0.2, 0.6, 0.1, 1.1, 0.1, 0.4, 0.1, 0.0, 0.0], frame="tool")
     for turn in (False, True):
@@ -124,7 +124,7 @@ def test_free_motion_is_that_of_the_simulation(viewer):
     """At every instant the state of `simulate`; without gravity the pendulum stays."""
     model = kt.models.double_pendulum()
     q = [0.5, 0.2]
-    viewer.model(model, q)
+    show_model(viewer, model, q)
     stage = viewer.stage
     stage.ask("motion", True)
     until(lambda: stage.motion.running and stage.motion.t > 0.05)
@@ -133,7 +133,7 @@ def test_free_motion_is_that_of_the_simulation(viewer):
     expected = kt.simulate(model, q, duration=t)
     assert found == pytest.approx(expected.q[-1], abs=1e-9)
     stage.ask("motion", False)
-    viewer.model(model, q)
+    show_model(viewer, model, q)
     user_sets(viewer.stage.motion._gravity, 0.0)
     viewer.stage.ask("motion", True)
     until(lambda: viewer.stage.motion.running and viewer.stage.motion.t > 0.03)
@@ -184,7 +184,7 @@ def test_a_simulation_that_is_watched_has_the_same_bits(viewer):
     model = kt.models.double_pendulum()
     expected = kt.simulate(model, [0.5, 0.2], duration=0.3)
     shown = []
-    viewer.model(model)
+    show_model(viewer, model)
     viewer.watched_by(1)
     simulation = kt.Simulation(model, [0.5, 0.2])
     with pytest.MonkeyPatch.context() as patch:
@@ -289,6 +289,6 @@ def test_wrong_arguments_are_named(viewer):
 
     with pytest.raises(KinetreeError, match="no model"):
         kt.view(dataclasses.replace(run, model=None))
-    viewer.model(model)
+    show_model(viewer, model)
     with pytest.raises(KinetreeError, match="Viewer.show"):
         viewer.show([0.0, 1.0])

@@ -153,9 +153,9 @@ class CoupledRun:
         -------
         Viewer
         """
-        from kinetree.viewer.live import view
+        from kinetree.viewer.viewer import replayed
 
-        return view(self, **options)
+        return replayed((self,), **options)
 
 
 @checked(path=a_path)

@@ -183,13 +183,14 @@ def _viewer_of(view, model):
     """The viewer that shows a run; None without one."""
     if view is False or view is None:
         return None
+    from kinetree.viewer.live import show_model
     from kinetree.viewer.live import view as opened
 
     if view is True:
         return opened(model)
     if not (hasattr(view, "offer") and hasattr(view, "replay")) or isinstance(view, type):
         refuse("simulate: view", view, "True, False or a viewer that kt.view has opened")
-    view.model(model)
+    show_model(view, model)
     return view
 
 

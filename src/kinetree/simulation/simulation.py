@@ -61,7 +61,6 @@ class Simulation:
     system : System
         The compiled functions of the model.
     is_adaptive : bool
-        Whether the method chooses its steps.
 
     Notes
     -----

@@ -306,9 +306,9 @@ class Trajectory:
         -------
         Viewer
         """
-        from kinetree.viewer.live import view
+        from kinetree.viewer.viewer import replayed
 
-        return view(self, *more_runs, **options)
+        return replayed((self, *more_runs), **options)
 
     # Channels --------------------------------------------------------------------------------------------------------
 
@@ -500,7 +500,7 @@ class Trajectory:
         from kinetree.simulation.storage import PICTURES, save
 
         if Path(path).suffix.lower() in PICTURES:
-            from kinetree.view.saving import save_view
+            from kinetree.viewer.saving import save_view
 
             return save_view(self, path, **view)
         if view:

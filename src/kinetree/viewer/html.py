@@ -10,8 +10,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from kinetree.view.overlays import Arrows, Ellipsoids, Frames, Lines, Paths, Points, Surfaces
-from kinetree.view.recording import Recording, continuous, floor_height, grid_step, group_of, is_shown
+from kinetree.viewer.overlays import Arrows, Ellipsoids, Frames, Lines, Paths, Points, Surfaces
+from kinetree.viewer.recording import Recording, continuous, floor_height, grid_step, group_of, is_shown
 
 
 def page(recording: Recording, direction, zoom: float = 1.0, visible=None) -> str:
@@ -78,7 +78,7 @@ def page(recording: Recording, direction, zoom: float = 1.0, visible=None) -> st
 
 
 def _file(name: str) -> str:
-    return (files("kinetree.view") / "page" / name).read_text(encoding="utf-8")
+    return (files("kinetree.viewer") / "page" / name).read_text(encoding="utf-8")
 
 
 class _Packed:

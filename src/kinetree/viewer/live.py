@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from kinetree.arguments import a_truth_value, choice, refuse, text, whole
-from kinetree.errors import KinetreeError
-from kinetree.viewer import server as servers
-from kinetree.viewer.scene import ROLES
-from kinetree.viewer.viewer import Viewer
+from kinetree.arguments import refuse
+from kinetree.viewer.model_stage import ModelStage
+from kinetree.viewer.viewer import Viewer, opened, replayed
 
 PIECE = 1.0 / 60.0  # [s] of simulated time from look to look at a running simulation
 
@@ -70,40 +68,26 @@ def view(
     >>> address.startswith("http://127.0.0.1:")
     True
     """
-    choice("view: role", role, ROLES)
-    text("view: host", host, "an address, as '127.0.0.1'")
-    whole("view: port", port, "a port, a whole number from 1 to 65535", least=1)
-    if port > 65535:
-        refuse("view: port", port, "a port, a whole number from 1 to 65535")
-    for what, value in (("play", play), ("block", block), ("quiet", quiet)):
-        a_truth_value(f"view: {what}", value)
-    is_model = hasattr(model_or_run, "frames") and hasattr(model_or_run, "nq")
-    if is_model and more_runs:
+    options = {"host": host, "port": port, "block": block, "quiet": quiet}
+    if not (hasattr(model_or_run, "frames") and hasattr(model_or_run, "nq")):
+        return replayed((model_or_run, *more_runs), role=role, play=play, **options)
+    if more_runs:
         refuse("view: more_runs", more_runs, "none beside a model; runs are drawn over a run")
-    for run in () if is_model else (model_or_run, *more_runs):
-        _check_run(run)
-    title = model_or_run.name if is_model else getattr(model_or_run, "model_name", "run")
-    viewer = Viewer(host, port, str(title))
-    try:
-        if is_model:
-            viewer.model(model_or_run, q, role)
-        else:
-            viewer.replay(model_or_run, *more_runs, role=role, play=play)
-    except BaseException:
-        viewer.close()
-        raise
-    if not quiet:
-        print(servers.directions(host, viewer.port))
-    if block:
-        viewer.wait()
-    return viewer
+    return opened(lambda viewer: show_model(viewer, model_or_run, q, role), model_or_run.name, role, **options)
 
 
-def _check_run(run) -> None:
-    if not (hasattr(run, "time") and hasattr(run, "q")) or isinstance(run, type):
-        refuse("view: model_or_run", run, "a Model, or a Trajectory as kt.simulate gives it")
-    if getattr(run, "model", True) is None:
-        raise KinetreeError("view: this run has no model; load it with it: Trajectory.load(path, model=model).")
+def show_model(viewer: Viewer, model, q=None, role: str = "visual") -> None:
+    """Put a model with sliders into a viewer, instead of what was there.
+
+    Parameters
+    ----------
+    viewer : Viewer
+    model : Model
+    q : (nq,) array_like, optional
+        Position at first [rad or m; quaternions unit].
+    role : {"visual", "collision", "stick"}
+    """
+    viewer.put(lambda: ModelStage(viewer, model, q, role))
 
 
 def advance_watched(simulation, duration: float, viewer: Viewer, progress) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from kinetree.arguments import checked, of_kind
 from kinetree.conventions.rotations import quaternion_of, rotation_matrix
-from kinetree.deformables.run import CoupledRun
 from kinetree.tendons import path_points
 from kinetree.viewer.scene import Scene
 from kinetree.viewer.stick_figure import principal
@@ -205,7 +204,7 @@ def overlays_of(run) -> list:
     >>> [x.name for x in overlays_of(run)][:2]
     ['contact forces', 'frames']
     """
-    if isinstance(run, CoupledRun):
+    if hasattr(run, "triangles"):  # of deformables
         return list(_deformables(run))
     model = getattr(run.model, "spatial", run.model)
     scene = Scene.of(model)
@@ -383,7 +382,7 @@ def _centers(model, poses, bodies) -> np.ndarray:
 # Deformables ------------------------------------------------------------------------------------------------------
 
 
-def _deformables(run: CoupledRun) -> Iterator:
+def _deformables(run) -> Iterator:
     """Surfaces of cloths and solids, springs of the others, the model's bodies as lines between their origins."""
     for k, (start, stop) in enumerate(zip(run.starts[:-1], run.starts[1:], strict=True)):
         color, x = BODIES[k % len(BODIES)], run.x[:, start:stop]

@@ -15,10 +15,10 @@ import numpy as np
 
 from kinetree.errors import MissingDependencyError
 from kinetree.files import replacing, write_bytes
-from kinetree.view.chromium import chromium, program
-from kinetree.view.html import page
-from kinetree.view.recording import Recording
-from kinetree.view.shaded import Drawing
+from kinetree.viewer.chromium import chromium, program
+from kinetree.viewer.html import page
+from kinetree.viewer.recording import Recording
+from kinetree.viewer.shaded import Drawing
 
 FILM = ("-crf", "20", "-movflags", "+faststart")  # of ffmpeg: quality, and playing before all is loaded
 COLORS_OF_GIF = 255
@@ -41,7 +41,7 @@ def pictures(recording: Recording, times: Sequence[float], size, renderer: str, 
         Width and height [pixels].
     renderer : {"auto", "browser", "matplotlib"}
     **view
-        Of `kinetree.view.html.page`: direction, zoom, visible.
+        Of `kinetree.viewer.html.page`: direction, zoom, visible.
 
     Yields
     ------

@@ -11,10 +11,10 @@ from kinetree.deformables.run import CoupledRun
 from kinetree.errors import KinetreeError
 from kinetree.model.closing import usual_position
 from kinetree.model.model import Model
-from kinetree.view.camera import DIRECTION
-from kinetree.view.overlays import overlays_at, overlays_of
-from kinetree.view.scene import Scene
-from kinetree.view.upright import turned, upright
+from kinetree.viewer.camera import DIRECTION
+from kinetree.viewer.overlays import overlays_at, overlays_of
+from kinetree.viewer.scene import Scene
+from kinetree.viewer.upright import turned, upright
 
 SPARSE = 1.5  # of the distance of two frames: samples farther apart are interpolated on the manifold
 COMPARED = ((0.84, 0.37, 0.0), (0.0, 0.62, 0.45), (0.34, 0.71, 0.91), (0.8, 0.47, 0.65))  # runs beside the first
@@ -66,7 +66,7 @@ class Recorded:
     poses : (T, nb, 7) array
         Position [m] and unit quaternion (w, x, y, z) of the user frame of every body; signs do not jump.
     overlays : tuple
-        Of the kinds of `kinetree.view.overlays`.
+        Of the kinds of `kinetree.viewer.overlays`.
     curves : tuple of Curves
     boxes : (N, 2, 3) array
         Lower and upper corners of the box around the bodies at some times [m].
@@ -75,7 +75,7 @@ class Recorded:
 
     Notes
     -----
-    Positions, overlays and boxes are in axes of the picture, whose z points up: see `kinetree.view.upright`.
+    Positions, overlays and boxes are in axes of the picture, whose z points up: see `kinetree.viewer.upright`.
     """
 
     name: str
@@ -308,7 +308,7 @@ def group_of(overlay) -> str:
     Parameters
     ----------
     overlay : object
-        Of `kinetree.view.overlays`.
+        Of `kinetree.viewer.overlays`.
     """
     return getattr(overlay, "group", overlay.name)
 

@@ -11,10 +11,10 @@ from kinetree.arguments import a_path, array, checked, choice, names, number, re
 from kinetree.errors import UnsupportedError
 from kinetree.files import write_text
 from kinetree.model.model import Model
-from kinetree.view.html import page
-from kinetree.view.pictures import write_gif, write_mp4, write_still
-from kinetree.view.recording import direction_of, group_of, recording
-from kinetree.view.scene import ROLES
+from kinetree.viewer.html import page
+from kinetree.viewer.pictures import write_gif, write_mp4, write_still
+from kinetree.viewer.recording import direction_of, group_of, recording
+from kinetree.viewer.scene import ROLES
 
 RENDERERS = ("auto", "browser", "matplotlib")
 LARGEST = 8192  # pixels

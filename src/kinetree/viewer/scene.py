@@ -48,7 +48,7 @@ class Scene:
     >>> arm = kt.load("arm7")
     >>> scene = Scene.of(arm)
     >>> len(scene.parts), scene.parts[0].kind
-    (11, 'cylinder')
+    (14, 'cylinder')
     >>> scene.poses(arm.neutral()).shape
     (1, 10, 7)
     """

@@ -38,10 +38,13 @@ def start(host: str, port: int, label: str):
     """
     package = viser()
     try:
+        # Viser's own thread ends with the error of a wrong address, and its caller waits for ever.
+        with socket.create_server((host, 0)):
+            pass
         with _silence():
             return package.ViserServer(host=host, port=port, label=label, verbose=False)
-    except OSError as error:
-        raise KinetreeError(f"view: no server can listen on {host}:{port}: {error.strerror or error}") from error
+    except (OSError, UnicodeError) as error:
+        raise KinetreeError(f"view: no server can listen on host {host!r}, port {port}: {error}") from error
 
 
 def stop(server) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.conventions.rotations import rotation_matrix
-from kinetree.view.camera import Camera
-from kinetree.view.overlays import Arrows, Ellipsoids, Frames, Lines, Paths, Points, Surfaces
-from kinetree.view.recording import Recording, floor_height, grid_step, is_shown
+from kinetree.viewer.camera import Camera
+from kinetree.viewer.overlays import Arrows, Ellipsoids, Frames, Lines, Paths, Points, Surfaces
+from kinetree.viewer.recording import Recording, floor_height, grid_step, is_shown
 
 SKY, GRID, SHADOW = "#f3f5f8", "#cbd2d9", "#d3d9df"
 AXES = ("#d62728", "#2ca02c", "#1f77b4")

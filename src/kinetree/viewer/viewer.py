@@ -10,14 +10,14 @@ import traceback
 
 import numpy as np
 
-from kinetree.arguments import array
+from kinetree.arguments import a_truth_value, array, choice, refuse, text, whole
 from kinetree.errors import KinetreeError
 from kinetree.viewer import server as servers
 from kinetree.viewer.first_view import FIELD_OF_VIEW, first_view
-from kinetree.viewer.model_stage import ModelStage
 from kinetree.viewer.nodes import ground
 from kinetree.viewer.part import Part, pose_matrix
 from kinetree.viewer.replay_stage import ReplayStage
+from kinetree.viewer.scene import ROLES
 
 OFFER = 1.0 / 40.0  # [s] of wall time between positions that a running simulation shows
 RISE = 0.02  # of the size: a grid is drawn at height zero if the robot does not reach farther below
@@ -64,25 +64,14 @@ class Viewer:
 
     # Content ----------------------------------------------------------------------------------------------------------
 
-    def _put(self, stage_of) -> None:
+    def put(self, stage_of) -> None:
+        """Show the stage that ``stage_of()`` makes, instead of what was there."""
         with self.lock, self.server.atomic():
             if self.stage is not None:
                 self.stage.remove()
             self.stage = stage = stage_of()
             self._look(*stage.camera())
         self.wake()
-
-    def model(self, model, q=None, role: str = "visual") -> None:
-        """Show a model with sliders, instead of what was there.
-
-        Parameters
-        ----------
-        model : Model
-        q : (nq,) array_like, optional
-            Position at first [rad or m; quaternions unit].
-        role : {"visual", "collision", "stick"}
-        """
-        self._put(lambda: ModelStage(self, model, q, role))
 
     def replay(self, *runs, role: str = "visual", play: bool = True) -> None:
         """Replay runs over each other, instead of what was there.
@@ -94,7 +83,7 @@ class Viewer:
         play : bool
             Start at once.
         """
-        self._put(lambda: ReplayStage(self, runs, role))
+        self.put(lambda: ReplayStage(self, runs, role))
         if play:
             self.stage.play()
 
@@ -138,7 +127,7 @@ class Viewer:
         """
         if self._closed.is_set():
             raise KinetreeError("Viewer.show: the viewer is closed.")
-        if isinstance(self.stage, ModelStage):
+        if hasattr(self.stage, "model"):
             q = array("Viewer.show: q", q, shape=(self.stage.model.nq,))
         self.stage.show(q, t)
 
@@ -205,3 +194,39 @@ class Viewer:
                     self.stage.tick()
             except Exception:  # the page stays
                 traceback.print_exc()
+
+
+def opened(
+    put, title: str, role: str, host: str = "127.0.0.1", port: int = 8080, block: bool = False, quiet: bool = False
+) -> Viewer:
+    """A viewer on which ``put(viewer)`` has put what it shows; arguments as for `kinetree.view`."""
+    choice("view: role", role, ROLES)
+    text("view: host", host, "an address, as '127.0.0.1'")
+    whole("view: port", port, "a port, a whole number from 1 to 65535", least=1)
+    if port > 65535:
+        refuse("view: port", port, "a port, a whole number from 1 to 65535")
+    for what, value in (("block", block), ("quiet", quiet)):
+        a_truth_value(f"view: {what}", value)
+    viewer = Viewer(host, int(port), title)
+    try:
+        put(viewer)
+    except BaseException:
+        viewer.close()
+        raise
+    if not quiet:
+        print(servers.directions(host, viewer.port))
+    if block:
+        viewer.wait()
+    return viewer
+
+
+def replayed(runs, *, role: str = "visual", play: bool = True, **options) -> Viewer:
+    """A viewer that replays runs; options as for `kinetree.view`."""
+    a_truth_value("view: play", play)
+    for run in runs:
+        if not (hasattr(run, "time") and hasattr(run, "q")) or isinstance(run, type):
+            refuse("view: model_or_run", run, "a Model, or a Trajectory as kt.simulate gives it")
+        if getattr(run, "model", True) is None:
+            raise KinetreeError("view: this run has no model; load it with it: Trajectory.load(path, model=model).")
+    title = str(getattr(runs[0], "model_name", "run"))
+    return opened(lambda viewer: viewer.replay(*runs, role=role, play=play), title, role, **options)

@@ -20,7 +20,7 @@ from kinetree.viz.run_plots import plot_path as plot_path
 from kinetree.viz.run_plots import plot_phase as plot_phase
 from kinetree.viz.run_plots import plot_power as plot_power
 from kinetree.viz.plots import plot_trajectory as plot_trajectory
-from kinetree.view.saving import save_view as save_view
+from kinetree.viewer.saving import save_view as save_view
 
 __all__ = [
     "JointKind",

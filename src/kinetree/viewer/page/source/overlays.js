@@ -1,4 +1,4 @@
-// Arrows, paths, lines, surfaces, points, frames and ellipsoids over time: those of kinetree/view/overlays.py. All arrays
+// Arrows, paths, lines, surfaces, points, frames and ellipsoids over time: those of kinetree/viewer/overlays.py. All arrays
 // are in world axes, one row for each frame.
 
 import * as THREE from "three";
