@@ -6,8 +6,10 @@ The output is that of the docstring, which a test compares with what the script 
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib.util
 import inspect
+import io
 import os
 import re
 from pathlib import Path
@@ -28,7 +30,8 @@ def figure_of(path: Path, folder: Path) -> None:
         here = os.getcwd()
         os.chdir(target.parent)  # examples may write other files
         try:
-            module.main(plot=str(target))
+            with contextlib.redirect_stdout(io.StringIO()):
+                module.main(plot=str(target))
         finally:
             os.chdir(here)
 
