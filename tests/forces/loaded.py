@@ -6,6 +6,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.forces import JointForce
+from kinetree.forces.actuator import Actuator, FrameActuator
 from kinetree.forces.registry import FORCES
 from tests.forces.user_elements import ActivatedMuscle, Servo, Thruster
 
@@ -13,6 +14,7 @@ AT_FRAMES = (kt.forces.Bushing, kt.forces.PointSpring, kt.forces.PointForce, kt.
              kt.forces.BoxDrag, kt.forces.EllipsoidDrag, kt.forces.InverseSquareForce, Thruster)
 """Kinds that need no joint of one coordinate."""
 KINDS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
+ACTUATORS = (Actuator, FrameActuator)
 
 
 def loaded(bare, seed: int, share: float = 0.5):
@@ -29,11 +31,11 @@ def loaded(bare, seed: int, share: float = 0.5):
     numbers = {name: rng.uniform(0.1, 2.0, bare.nv) for name in ("damping", "stiffness", "dry_friction")}
     model = bare.replace(**numbers)
     single = any(joint.nq == joint.nv == 1 for joint in bare.joints[1:])
-    kinds = (*KINDS, ActivatedMuscle, Servo, Thruster)
+    kinds = (*KINDS, ActivatedMuscle, Servo, Thruster, *ACTUATORS)
     elements = []
     for cls in kinds:
         own = np.random.default_rng([seed, *cls.kind.encode()])  # further kinds leave the others as they are
-        if own.random() < share and (single or cls in AT_FRAMES):
+        if own.random() < share and (single or cls in (*AT_FRAMES, *ACTUATORS)):
             elements.append(cls.example(bare, own))
     return model.with_forces(*elements)
 

@@ -19,6 +19,7 @@ from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.forces import ForceElement, JointForce, norm
 from kinetree.forces.registry import FORCES
 from kinetree.io.mjcf.read import load_mjcf
+from tests.forces.loaded import ACTUATORS
 from tests.forces.user_elements import ActivatedMuscle, Drag, Servo, Thruster
 
 
@@ -83,9 +84,10 @@ class LineDamper(ForceElement):
 
 
 LAWS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
-KINDS = [*LAWS, Mount, Muscle, LineDamper, Drag, Thruster, ActivatedMuscle, Servo]
+SLOW = pytest.param(ACTUATORS[1], marks=pytest.mark.sweep)
+KINDS = [*LAWS, ACTUATORS[0], SLOW, Mount, Muscle, LineDamper, Drag, Thruster, ActivatedMuscle, Servo]
 ACTIVE = (Muscle, Thruster, ActivatedMuscle, Servo, kt.forces.PointForce, kt.forces.LoopMotor)
-ACTIVE = (*ACTIVE, kt.forces.Muscle, kt.forces.SoftContact)  # may give energy, also that of internal states
+ACTIVE = (*ACTIVE, *ACTUATORS, kt.forces.Muscle, kt.forces.SoftContact)  # may give energy, also that of internal states
 
 
 def machine(cls, seed=0):
@@ -101,6 +103,11 @@ def machine(cls, seed=0):
     if element.frames == ("world",):  # where nothing moves
         element = element._with({"frame": "tip"})
     return model.replace(forces=[element])
+
+
+def forces_of(model):
+    """The function that gives the joint forces of its element."""
+    return kt.dynamics.actuator_joint_forces if model.n_actuators else kt.dynamics.passive_joint_forces
 
 
 def state(model, seed=0):
@@ -122,7 +129,7 @@ def test_the_force_is_the_gradient_of_the_energy(cls):
         q, v = state(model, seed)
         gradient = along(model, lambda x: kt.dynamics.elastic_energy(model, x), q)
         (rest,) = dissipative_forces(model, q.tolist(), (0 * v).tolist())
-        found = kt.dynamics.passive_joint_forces(model, q, 0 * v) - np.array(rest, float)
+        found = forces_of(model)(model, q, 0 * v) - np.array(rest, float)
         np.testing.assert_allclose(found, -gradient, atol=1e-7 * max(1.0, np.abs(gradient).max()))
         (moving,) = dissipative_forces(model, q.tolist(), v.tolist())
         assert cls in ACTIVE or np.dot(np.array(moving, float), v) <= 0.0
@@ -133,7 +140,7 @@ def test_slopes_are_the_derivatives(cls):
     """Exact K and D against differences; Gauss-Newton ones are symmetric, and D is the same."""
     model = machine(cls)
     q, v = state(model, 4)
-    f = kt.dynamics.passive_joint_forces
+    f = forces_of(model)
     K, D = (np.array(x, float) for x in exact_slopes(model, q.tolist(), v.tolist()))
     K_gn, D_gn = (np.array(x, float) for x in gauss_newton_slopes(model, q.tolist(), v.tolist()))
     scale = 1e-6 * max(1.0, np.abs(K).max())
@@ -170,10 +177,9 @@ def test_it_is_compiled_batched_and_differentiated_like_the_built_in_ones(cls):
     (element,) = model.elements
     doubled = element.with_numbers([2.0 * x for x in element.numbers().values()])
     numbers = {f"{element.name}.{name}": x for name, x in doubled.numbers().items()}
-    other = kt.compile(model, "passive_joint_forces").with_parameters(numbers)(q, v)
-    np.testing.assert_allclose(
-        other, kt.dynamics.passive_joint_forces(model.replace(forces=[doubled]), q, v), rtol=1e-12
-    )
+    forces = forces_of(model)
+    other = kt.compile(model, forces.__name__).with_parameters(numbers)(q, v)
+    np.testing.assert_allclose(other, forces(model.replace(forces=[doubled]), q, v), rtol=1e-12)
 
 
 @pytest.mark.parametrize("cls", KINDS)
@@ -203,8 +209,8 @@ def test_it_stays_with_the_model(cls, tmp_path):
     assert set(other.joints) <= set(renamed.joint_names)
     assert all(renamed.frame(frame) for frame in other.frames) and "left_" in other.name
     q, v = state(model)
-    forces = kt.dynamics.passive_joint_forces(model, q, v)
-    np.testing.assert_array_equal(kt.dynamics.passive_joint_forces(renamed, q, v), forces)
+    forces = forces_of(model)
+    np.testing.assert_array_equal(forces(renamed, q, v), forces(model, q, v))
     spring = kt.forces.PointSpring("s", "world", "bob", 1.0)
     for one, name in ((kt.models.pendulum().replace(forces=[spring]), "model.urdf"), (model, "model.xml")):
         with pytest.raises(kt.errors.UnsupportedError, match="force elements"):

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kinetree.actuators.dynamics import clipped
-from kinetree.actuators.law import Law
-from kinetree.actuators.transmissions import Transmission
+from kinetree.actuators.law import ActuatorLaw, Law
+from kinetree.actuators.transmissions import FrameTransmission, PathTransmission, Transmission
 from kinetree.forces.contract import ForceElement
 from kinetree.spatial.scalar import where
+from kinetree.tendons import ViaPoint
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,14 @@ class Actuator(TransmittedForce):
     def tension(self, length, rate, x, u):
         return -self.total_force(length, rate, x, u)
 
+    @classmethod
+    def example(cls, model, rng) -> Actuator:
+        """A servo with a lag and a bounded force along a path from a point of the world to one of a body."""
+        world, *others = model.frames
+        end = others[int(rng.choice([k for k, frame in enumerate(others) if frame.body]))]
+        path = tuple(ViaPoint(name, tuple(rng.normal(size=3))) for name in (world.name, end.name))
+        return cls("actuator", PathTransmission(path), (_servo("actuator", rng),))
+
 
 @dataclass(frozen=True)
 class FrameActuator(TransmittedForce):
@@ -152,3 +161,17 @@ class FrameActuator(TransmittedForce):
     def force(self, kin, x, u):
         length, velocity = self._motion(kin)
         yield velocity, self.total_force(length, velocity, x, u)
+
+    @classmethod
+    def example(cls, model, rng) -> FrameActuator:
+        """A servo with a lag along and about axes of one frame relative to another."""
+        frame, reference = (str(name) for name in rng.permutation([frame.name for frame in model.frames])[:2])
+        gears = (tuple(rng.normal(size=3)) for _ in range(2))
+        return cls("frame_actuator", FrameTransmission(frame, *gears, reference=reference), (_servo("frame", rng),))
+
+
+def _servo(name: str, rng) -> ActuatorLaw:
+    """A position servo whose set point follows the control, for the tests."""
+    k, d = rng.uniform(0.5, 2.0, 2).tolist()
+    given = {"gain": "fixed", "gain_parameters": (k,), "bias": "affine", "bias_parameters": (0.3, -k, -d)}
+    return ActuatorLaw(name, 0.7, "filter", dynamics_parameters=(0.2,), force_range=(-50.0, 60.0), **given)

@@ -24,7 +24,7 @@ def in_maximal_coordinates(model):
     system, rest, local = maximal(model), np.zeros(model.nv), {"reference": "local"}
 
     def accelerations(q, v, tau):
-        rates = system.accelerations(*system.state(q, v), tau).accelerations
+        rates = system.accelerations(*system.state(q, v), tau, method="dense").accelerations  # small systems
         bias = public_call("body_accelerations")(model, q, v, rest, **local, kind="spatial")
         J = public_call("frame_jacobians")(model, q, **local)[1 : model.nb]
         return np.linalg.lstsq(J.reshape(-1, model.nv), (rates - bias[-len(rates) :]).ravel(), rcond=None)[0]

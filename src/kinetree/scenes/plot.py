@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_word, checked, choice
+from kinetree.scenes.accelerations import ACCELERATIONS
 from kinetree.scenes.runs import SCENES, formulations, run
 from kinetree.viz.mechanism import plot_mechanism
 from kinetree.viz.style import COLORS, OUTPUT, drawing
@@ -40,7 +41,7 @@ def plot_scene(key: str, *, path=None, show: bool = False):
     >>> figure = kt.scenes.plot_scene("-1")
     """
     scene = SCENES[choice("scene", key, SCENES, "the scenes of REDMAX")]
-    runs = [run(key, name) for name in formulations(scene)]
+    runs = [run(key, name) for name in formulations(scene) if name not in (*ACCELERATIONS, "redmax_euler")]
     with drawing((8.6, 3.6), f"Scene {key}: {scene.title}", path, show) as figure:
         space, plane = figure.add_subplot(1, 2, 1, projection="3d"), figure.add_subplot(1, 2, 2)
         last = runs[-1]

@@ -13,11 +13,13 @@ from kinetree.scenes.accelerations import ACCELERATIONS, states
 from kinetree.scenes.charts import ChartedBDF2
 from kinetree.scenes.expected import EXACT, IMPLICIT, VELOCITY_EULER
 from kinetree.scenes.scene import Expected, Scene
-from kinetree.scenes.velocity_euler import VelocityEuler, consistent_start
+from kinetree.scenes.velocity_euler import ReducedEuler, VelocityEuler, consistent_start, has_slopes
 from kinetree.simulation.options import Inputs
 from kinetree.simulation.simulate import simulate
 
 ADAPTIVE = Adaptive("dop853", rtol=1e-11, atol=1e-11)
+EXACT_MOTIONS = ("adaptive", *ACCELERATIONS)
+EULER = {"velocity_euler": VelocityEuler, "redmax_euler": ReducedEuler}
 NOT_INCLUDED = {"27": "Internal friction revolute", "28": "Internal friction spherical",
                 "29": "Internal friction prismatic", "30": "Internal friction four-bar linkage",
                 "31": "External friction", "33": "External friction four-bar linkage"}  # fmt: skip
@@ -93,8 +95,11 @@ class SceneRun:
 
 
 def formulations(scene: Scene) -> tuple[str, ...]:
-    """The formulations with published results for a scene, and "adaptive" where it applies."""
-    return *(name for name in scene.expected if name != "exact"), *("adaptive",) * scene.has_exact_motion
+    """The formulations of a scene but for the integrators of `simulate` with fixed steps."""
+    published = [name for name in scene.expected if name != "exact"]
+    reduced = ["redmax_euler"] * ("velocity_euler" in published and not has_slopes(scene))
+    accelerations = () if scene.driven else ACCELERATIONS
+    return *published, *reduced, *(("adaptive", *accelerations) if scene.has_exact_motion else ())
 
 
 @checked(key=a_word, formulation=a_word)
@@ -107,7 +112,8 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
         Its number, such as "5", or "d12" of differentiable REDMAX; `SCENES` has all.
     formulation : str
         "velocity_euler": the linearly implicit Euler of REDMAX. "adaptive": the embedded pair 8(5,3) with tolerances of
-        1e-11. "bdf1", "bdf2", "rk4", ...: fixed steps by the integrators of `kinetree.simulate`, of the scene's length.
+        1e-11. "redmax_euler": the linearly implicit Euler by `kinetree.redmax.velocities`. "bdf1", "bdf2", "rk4", ...:
+        fixed steps by the integrators of `kinetree.simulate`, of the scene's length.
         "maximal", "redmax": accelerations in maximal coordinates, or by the Jacobian of REDMAX, integrated by SciPy's
         DOP853 with tolerances of 1e-9, in some seconds.
 
@@ -127,11 +133,10 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
     -3697.454569
     """
     scene = SCENES[choice("scene", key, SCENES, "the scenes of REDMAX")]
-    simulated = (*FIXED_STEP, "adaptive", *(() if scene.driven else ACCELERATIONS)) if scene.has_exact_motion else ()
-    known = dict.fromkeys((*formulations(scene), *simulated))
+    known = dict.fromkeys((*formulations(scene), *(FIXED_STEP if scene.has_exact_motion else ())))
     choice("formulation", formulation, known, f"those of scene {key!r}")
-    if formulation == "velocity_euler":
-        time, q, v = VelocityEuler(scene).states()
+    if formulation in EULER:
+        time, q, v = EULER[formulation](scene).states()
     elif formulation == "bdf2" and scene.charts:
         time = scene.dt * np.arange(round(scene.duration / scene.dt) + 1)
         q, v = ChartedBDF2(scene.build, len(scene.tree.joint_names)).states(*scene.start, scene.dt, len(time) - 1)
@@ -140,7 +145,8 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
     else:
         time, q, v = _simulated(scene, formulation)
     T, V = scene.energies(q, v)
-    expected = scene.expected.get("exact" if formulation in ("adaptive", *ACCELERATIONS) else formulation)
+    ends = dict.fromkeys(EXACT_MOTIONS, "exact") | dict.fromkeys(EULER, "velocity_euler")
+    expected = scene.expected.get(ends.get(formulation, formulation))
     return SceneRun(scene, formulation, time, q, v, T, V - V[0], expected)
 
 
@@ -177,7 +183,7 @@ def rows(runs) -> list[tuple[str, ...]]:
             found.scene.key, found.scene.title, found.formulation, f"{found.energy[-1]:.10g}",
             "" if given is None else f"{given.energy:.10g}", "" if given is None else f"{found.error:.1e}",
             f"{found.state_error:.1e}" if given is not None and given.q else "",
-            f"{found.drift:.1e}" if found.scene.conservative and found.formulation == "adaptive" else "",
+            f"{found.drift:.1e}" if found.scene.conservative and found.formulation in EXACT_MOTIONS else "",
         ))  # fmt: skip
     return table
 

@@ -13,6 +13,8 @@ from kinetree.analysis.assemble import assemble
 from kinetree.compiler.calls import public_call
 from kinetree.integrators.kernels import part
 from kinetree.integrators.system import System
+from kinetree.redmax.constrained import velocities
+from kinetree.redmax.rows import Rows
 
 
 def velocity_terms(model, q, v):
@@ -75,6 +77,24 @@ class VelocityEuler:
     def slip(self, D, v):
         """Forces of errors of the source, none here."""
         return np.zeros_like(v)
+
+
+class ReducedEuler(VelocityEuler):
+    """The same step by `kinetree.redmax.velocities`, for scenes whose forces have no slopes in it."""
+
+    def velocity(self, q, v, t: float, h: float):
+        rows = []
+        for row in self.scene.rows:
+            G, g, rate = row(self.model, q, t)
+            sign = -1.0 if hasattr(row, "is_bound") else 1.0  # C v <= c as -C v >= -c
+            rows.append(Rows(sign * G, target=sign * (-rate - self.scene.gain * g), inequality=sign < 0.0))
+        return velocities(self.model, q, v, self.scene.tau(t), [r for r in rows if len(r)], dt=h).values
+
+
+def has_slopes(scene) -> bool:
+    """Whether stiffness or damping is part of the matrix of the step."""
+    elastic = [force for force in scene.tree.forces if force.kind not in ("point_force", "soft_stop")]
+    return bool(elastic) and not scene.explicit_springs
 
 
 def consistent_start(scene) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinetree.arguments import refuse
+from kinetree.spatial import Vector3
 from kinetree.tendons.parts import PathPart, WrapShape
 from kinetree.tendons.path import Path, branches, is_fixed, segments
 from kinetree.tendons.wrapping import magnitude, wrapped_length
@@ -59,6 +60,8 @@ def path_length(path: Path, kin):
 
 
 def _straight(near, start, end):
+    if start.frame == end.frame:  # constant, so a number of the model
+        return magnitude(Vector3(*end.at) - Vector3(*start.at))
     return magnitude(near.point(end.frame, end.at) - near.point(start.frame, start.at))
 
 
