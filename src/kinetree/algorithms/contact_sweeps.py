@@ -6,8 +6,9 @@ velocities are ``L^-1 D^-1/2 z``. So a visit of a contact costs some operations 
 Delassus matrix ``J H^-1 J^T`` is not formed. Rows of equalities (loops) are eliminated: with theirs, U, vectors lose
 ``U (U^T U)^-1 U^T w``.
 
-A visit solves one contact while all others stay: sticking by the 3 x 3 system, exactly; else by a few relaxed steps
-of the normal impulse onto ``n >= 0`` and the tangential ones onto the disk ``|t| <= mu n``. The cone is the true one.
+A visit solves one contact while all others stay: sticking by the 3 x 3 system, exactly; none where it parts without
+an impulse; else by a few relaxed steps of the normal impulse onto ``n >= 0`` and the tangential ones onto the disk
+``|t| <= mu n``. The cone is the true one.
 
 Symbols: rows in the order (t1, t2, n); impulses act on the second body of a pair.
 """
@@ -260,24 +261,40 @@ class Cone:
 
     def visit(self, z, worst=0.0):
         """Solve this contact, and change z by it; a bound of the change of its rates, or the worst so far."""
-        old = self.impulses
+        rates, stick, base, slips = self.tried(z)
+        slip = self.slipped(rates, stick)
+        return self.moved(z, [where(slips, x, y) for x, y in zip(slip, base, strict=True)], worst)
+
+    def tried(self, z) -> tuple:
+        """Rates of the old impulses, those that stick, those if it does not slip, and whether it does.
+
+        It sticks by the impulses that end its motion, if these are in the cone; it parts where it would without any.
+        """
+        (_, _, d), (_, _, e), (_, _, f) = self.B
+        x, y, n = self.impulses
         rates = [o + product(w, z) for o, w in zip(self.offset, self.w, strict=True)]
         if not is_zero(self.compliance):
-            rates[2] = rates[2] + self.compliance * old[2]
-        self.impulses = self._solved(rates, old)
-        change = [x - x0 for x, x0 in zip(self.impulses, old, strict=True)]
+            rates[2] = rates[2] + self.compliance * n
+        stick = [a - da for a, da in zip((x, y, n), self._stick(*rates), strict=True)]
+        limit = self.mu * stick[2]
+        sticks = (stick[2] > 0.0) & (stick[0] * stick[0] + stick[1] * stick[1] <= limit * limit)
+        parts = rates[2] - (d * x + e * y + f * n) >= 0.0
+        return rates, stick, [where(sticks, a, 0.0) for a in stick], ~(sticks | parts)
+
+    def slipped(self, rates, stick) -> list:
+        """The impulses where it slips."""
+        old = self.impulses
+        found = self._slip(rates, old, old if self._visited else self._start(rates, old, stick))
+        self._visited = True
+        return found
+
+    def moved(self, z, impulses, worst):
+        """Change z to these impulses; a bound of the change of the rates, or the worst so far."""
+        change = [x - x0 for x, x0 in zip(impulses, self.impulses, strict=True)]
+        self.impulses = impulses
         for w, x in zip(self.w, change, strict=True):
             added(z, w, x)
         return larger(sum((self.B[n][n] * absolute(x) for n, x in enumerate(change)), start=0.0), worst)
-
-    def _solved(self, rates, old) -> list:
-        """Impulses that solve this contact at these rates of the old ones."""
-        stick = [x - dx for x, dx in zip(old, self._stick(*rates), strict=True)]
-        limit = self.mu * stick[2]
-        sticks = (stick[2] > 0.0) & (stick[0] * stick[0] + stick[1] * stick[1] <= limit * limit)
-        slip = self._slip(rates, old, old if self._visited else self._start(rates, old, stick))
-        self._visited = True
-        return [where(sticks, x, y) for x, y in zip(stick, slip, strict=True)]
 
     def _start(self, rates, old, stick) -> list:
         """Where slipping begins in the first visit: at the old impulses on the cone's edge, else there as if to stick.
@@ -331,10 +348,12 @@ class NearCone:
         The entries of z on which its rows may act.
     make : callable
         Gives the `Cone`, with its first guess.
+    split : bool
+        Whether a visit is in three parts, of which that for sliding is skipped where no state slips.
     """
 
-    def __init__(self, near, places, make) -> None:
-        self._near, self._places, self._make = near, places, make
+    def __init__(self, near, places, make, split: bool = False) -> None:
+        self._split, self._near, self._places, self._make = split, near, places, make
         self._needed, self._cone = near, None
 
     @property
@@ -362,14 +381,23 @@ class NearCone:
     def visit(self, z, worst=0.0):
         """Solve this contact where it is near; a bound of the change of its rates, or the worst so far."""
 
+        cone = self._cone
+
+        def tried():
+            rates, stick, base, slips = cone.tried(z)
+            return where(slips, 1.0, 0.0), *base, *rates, *stick
+
         def solved():
             after = list(z)
-            change = self._cone.visit(after, worst)
-            return change, *self._cone.impulses, *(after[m] for m in self._places)
+            change = cone.visit(after, worst) if not self._split else cone.moved(after, base, worst)
+            return change, *cone.impulses, *(after[m] for m in self._places)
 
-        old = worst, *self._cone.impulses, *(z[m] for m in self._places)
+        old = worst, *cone.impulses, *(z[m] for m in self._places)
+        if self._split:
+            slips, *found = guarded(self._needed, [0.0], tried)
+            base = guarded(slips > 0.5, found[:3], lambda: cone.slipped(found[3:6], found[6:]))
         change, *found = guarded(self._needed, old, solved)
-        self._cone.impulses = found[:3]
+        cone.impulses = found[:3]
         self._replace(z, iter(found[3:]))
         return change
 
@@ -383,8 +411,17 @@ def larger(a, b):
     return a if is_zero(b) else b if is_zero(a) else where(a > b, a, b)
 
 
-def swept(blocks, z, sweeps: int = SWEEPS):
+def swept(blocks, z, sweeps: int = SWEEPS, still: float = STILL):
     """Visit all blocks in so many sweeps from their first guesses, or until none changes.
+
+    Parameters
+    ----------
+    blocks : sequence
+        Of `BoundedRow`, `Cone` and `NearCone`.
+    z : sequence of scalars
+    sweeps : int
+    still : float
+        Change of rates in a sweep, below which a step has converged [m/s or rad/s].
 
     Returns
     -------
@@ -402,5 +439,5 @@ def swept(blocks, z, sweeps: int = SWEEPS):
         residual = 0.0
         for block in repeated(blocks, z):
             residual = block.visit(z, residual)
-        active = unconverged(residual > STILL)
+        active = unconverged(residual > still)
     return z, residual

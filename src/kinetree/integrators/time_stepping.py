@@ -8,6 +8,7 @@ friction) and equalities K. `kinetree.algorithms.contact_sweeps` solves for the 
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -24,20 +25,22 @@ from kinetree.constraints.row_law import RowLaw
 from kinetree.contact.problem import ContactProblem
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
+from kinetree.integrators.trials import RUNAWAY, is_sane
 from kinetree.spatial.scalar import absolute, is_zero, where
 
-FEW = 6  # contacts, which a step of `simulate` visits in fewer microseconds than it finds out which are needed
+FEW = 8  # contacts, whose sliding is computed only where they slip: that is two more tests in each visit
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 TOLERANCE = 1e-7  # [m/s] residual of a step in `simulate`
 SLOW = 0.01  # [rad/s or m/s] of a step next to rest, which is solved exactly where sweeps do not
 CREDIT, RETURNED = 50.0, 0.1  # exact solutions that may follow each other at most, and their share of all other steps
-FIRST_SWEEPS, REPEATED = 4, 20  # of such a step, which standing feet need at most; and how often these follow at most
+SOLVING = 12  # sweeps of such a step, at most
+REPEATED = 7  # how often these follow each other
 
 
-def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, sweeps=SWEEPS, many=True):
+def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, sweeps=(SWEEPS,), many=True):
     """Velocities and impulses at the end of a step, and the largest change of a rate in the last sweep."""
     before, predicted, space, z, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u, many)
-    z, residual = swept([*bounded.values(), *contacts], z, sweeps)  # contacts last, to obey their laws best
+    z, residual = swept([*bounded.values(), *contacts], z, *sweeps)  # contacts last, to obey their laws best
     after = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
     found = [x for block in contacts for x in block.all_impulses]
     found += [bounded[n].impulses[0] if n in bounded else 0.0 for n in range(len(found), model.n_impulses)]
@@ -92,7 +95,7 @@ def contact_blocks(model, kin, space, dt, before, predicted, impulses, many: boo
         if near is True:
             found.append(make(places))
         else:
-            found.append(NearCone(near, space.places(places.coordinates(pair)), make))
+            found.append(NearCone(near, space.places(places.coordinates(pair)), make, model.n_contacts <= FEW))
     return found
 
 
@@ -162,20 +165,28 @@ def stepped_positions(model, q, v_next, dt):
     return finished(model.after(dt), q_next, v_next, closing=3)
 
 
-def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None, sweeps=FIRST_SWEEPS, many=False):
+def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
+    """A step with sweeps until the step is solved, at most `SOLVING`, and its residual.
+
+    That is infinite where the velocities are not usable.
+    """
+    q_next, w_next, found, residual = _any_step(model, q, v, impulses, tau, dt, f_ext, u, SOLVING, TOLERANCE)
+    speed = sum((x * x for x in w_next[: model.nv]), start=0.0)
+    return q_next, w_next, found, [where(speed < RUNAWAY * RUNAWAY, residual, math.inf)]
+
+
+def _any_step(model, q, v, impulses, tau, dt, f_ext, u, *sweeps):
     """`contact_step` with the internal states of force elements behind the velocities, and its residual."""
     v, x = v[: model.nv], v[model.nv :] if model.nx else None
-    v_next, found, residual = stepped_velocities(
-        model, q, v, impulses, tau, dt, f_ext, x, u, sweeps, many or model.n_contacts > FEW
-    )
+    v_next, found, residual = stepped_velocities(model, q, v, impulses, tau, dt, f_ext, x, u, sweeps)
     q_next, v_next = stepped_positions(model, q, v_next, dt)
     later = implicit_states(model, q, v, x, u, dt, v_next) if model.nx else []
-    return q_next, [*v_next, *later], found, [residual]
+    return q_next, [*v_next, *later], found, residual
 
 
 def _time_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
-    """The same with the sweeps of rollouts, without the residual."""
-    return _solved_step(model, q, v, impulses, tau, dt, f_ext, u, SWEEPS, many=True)[:3]
+    """`contact_step` with the internal states of force elements behind the velocities."""
+    return _any_step(model, q, v, impulses, tau, dt, f_ext, u, SWEEPS)[:3]
 
 
 def _no_impulses(model, q, v, tau, dt, f_ext=None, u=None):
@@ -222,10 +233,12 @@ class TimeStepping:
         self._all_contacts = self._rows == len(self._none)
         self.impulses = self._none[: self._rows]  # of the last step: (t1, t2, n) of each contact
         self._credit = CREDIT  # exact solutions that may follow
+        self.is_sane = True  # whether the last step ended in usable numbers
 
     def reset(self) -> None:
         """Discard the impulses of the last step."""
         self._memory.clear()
+        self.is_sane = True
 
     def get_state(self):
         """The impulses of the last step, and how many exact solutions may follow."""
@@ -234,19 +247,27 @@ class TimeStepping:
     def set_state(self, state) -> None:
         """Restore a state of `get_state`."""
         memory, self._credit = state
+        self.is_sane = True
         self._memory.set_state(memory)
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         if h != self._h:
             self._h, self._h_array = h, np.array(h)
-        guess = self._memory.at(t, h, q, v)
-        if guess is None:
-            guess = self._none
-        q_next, v_next, found, residual = self._step(q, v, guess, tau(t), self._h_array, *f_ext(t))
+        memory = self._memory
+        end = memory.end
+        if end is not None and end[1] is q and end[2] is v:  # as `Memory.at`, without a call
+            guess = memory.data
+        else:
+            guess = memory.at(t, h, q, v)
+            guess = self._none if guess is None else guess
+        given = tau(t), self._h_array, *f_ext(t)
+        q_next, v_next, found, residual = self._step(q, v, guess, *given)
         if residual.item() > TOLERANCE:
-            q_next, v_next, found = self._solved(q, v, found, (tau(t), self._h_array, *f_ext(t)))
-        self._memory.keep(t + h, q_next, v_next, found)
+            self.is_sane = is_sane(q_next, v_next)
+            if self.is_sane:
+                q_next, v_next, found = self._solved(q, v, found, given)
+        memory.end, memory.data = (t + h, q_next, v_next), found
         self.impulses = found if self._all_contacts else found[: self._rows]
         return q_next, v_next
 

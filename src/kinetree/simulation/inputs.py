@@ -73,7 +73,7 @@ class BoundInputs:
         if not self.wrench_of_state:
             _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,), " (or f_ext(t, q, v))")
         self._model, self._controller, self._components = model, controller, components
-        self._nv, self._nx, self._nu = nv, model.nx, model.nu
+        self._nv, self._nx, self._nu, self._shape = nv, model.nx, model.nu, (nv,)
         self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
         self.controlled = controller is not None
         # Discontinuous signals are sampled at the beginning of a step: its end belongs to the next one.
@@ -318,13 +318,21 @@ class BoundInputs:
         return wrenches
 
     def _checked(self, value, what: str, source, t: float | None) -> np.ndarray:
-        nv = self._model.nv
-        where = f"{what}{'' if source is None else ' ' + self._name(source)}"
-        at = "" if t is None else f" at t = {t:.9g} s"
         try:
             tau = np.array(value, dtype=float)
         except (TypeError, ValueError):
             tau = None
+        # A sum is the fastest check of as few entries as these; where it overflows, they are looked at one by one.
+        if tau is None or tau.shape != self._shape or not math.isfinite(sum(tau.tolist())):
+            self._refuse_bad(value, tau, what, source, t)
+        tau.setflags(False)
+        return tau
+
+    def _refuse_bad(self, value, tau: np.ndarray | None, what: str, source, t: float | None) -> None:
+        """Raise the error of joint forces that have the wrong shape or are not finite."""
+        nv = self._model.nv
+        where = f"{what}{'' if source is None else ' ' + self._name(source)}"
+        at = "" if t is None else f" at t = {t:.9g} s"
         if tau is None or tau.shape != (nv,):
             found = f"{value!r}" if tau is None or value is None else f"an array of shape {tau.shape}"
             verb = "is" if source is None else "returned"
@@ -335,7 +343,7 @@ class BoundInputs:
                 controller=source,
                 found=value,
             )
-        if not all(map(math.isfinite, tau.tolist())):  # faster than NumPy's for as few entries as these
+        if not np.isfinite(tau).all():
             k = int(np.flatnonzero(~np.isfinite(tau))[0])
             joint = Coordinates.of(self._model).velocity_joints[k]
             verb = "gives" if source is None else "returned"
@@ -346,8 +354,6 @@ class BoundInputs:
                 entry=k,
                 joint=joint,
             )
-        tau.setflags(False)
-        return tau
 
     @staticmethod
     def _name(source) -> str:

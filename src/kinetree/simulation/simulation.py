@@ -212,7 +212,7 @@ class Simulation:
     def step(self) -> None:
         """Advance by one step dt; as `advance`, in fewer microseconds where nothing but the controller acts."""
         if self._one_step is not None and not self.is_over:
-            self._since = time.perf_counter()
+            self._since = began = time.perf_counter()
             try:
                 try:
                     self._one_step()
@@ -221,7 +221,7 @@ class Simulation:
             except BaseException as error:
                 self._keep(error)
                 raise
-            self._stop_clock()
+            self.wall_time, self._since = self.wall_time + (time.perf_counter() - began), None
         else:
             self.advance(self._run_state.dt)
 

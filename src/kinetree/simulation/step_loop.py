@@ -77,15 +77,41 @@ class Recorder:
         Rows; only the first ``rows`` are filled. The last four have none if they are not recorded. Impulses are those
         of contact in the step that begins at the sample.
     rows : int
+    waiting, waiting_impulses : list
+        Of `OneStep`: (time, q, v, tau) of samples that are written together, and impulses, of which the last one may be
+        missing. They become rows where ``rows`` is read.
     """
 
     def __init__(self, model, wrenches: bool = False, work: bool = False) -> None:
-        self.rows = 0
+        self._rows, self.waiting, self.waiting_impulses = 0, [], []
         self.time, self.q, self.v = np.empty(0), np.empty((0, model.nq)), np.empty((0, model.nw))
         self.tau, self.wrenches, self.u = np.empty((0, model.nv)), np.empty((0, model.nb, 6)), np.empty((0, model.nu))
         self.impulses, self.work = np.empty((0, model.n_contact_rows)), np.empty((0, 2))
         more = (("wrenches", wrenches), ("u", model.nu), ("impulses", model.n_contact_rows), ("work", work))
         self._columns = ("time", "q", "v", "tau", *(name for name, is_recorded in more if is_recorded))
+
+    @property
+    def rows(self) -> int:
+        """How many rows are filled."""
+        if self.waiting:
+            self.write()
+        return self._rows
+
+    @rows.setter
+    def rows(self, rows: int) -> None:
+        self._rows = rows
+
+    def write(self) -> None:
+        """Write the samples that wait; there is room for them."""
+        start, stop = self._rows, self._rows + len(self.waiting)
+        columns = zip(*self.waiting, strict=True)
+        self.time[start:stop] = next(columns)
+        for rows, arrays in zip((self.q, self.v, self.tau), columns, strict=True):
+            np.concatenate(arrays, out=rows[start:stop].reshape(-1))
+        if self.waiting_impulses:
+            there = self.impulses[start : start + len(self.waiting_impulses)]
+            np.concatenate(self.waiting_impulses, out=there.reshape(-1))
+        self._rows, self.waiting, self.waiting_impulses = stop, [], []
 
     def reserve(self, more: int) -> None:
         """Make room for so many more rows."""
@@ -216,6 +242,7 @@ class OneStep:
         self._state, self._stepper, self._record, self._project = state, stepper, record, project
         self._step, self._f_ext, self._touches = stepper.step, inputs.f_ext, record.impulses.shape[1] > 0
         self._begin, self._hold = inputs.begin_function(), inputs.hold_function()
+        self._looks = hasattr(stepper, "is_sane")
 
     def __call__(self) -> None:
         """Make the step.
@@ -226,23 +253,26 @@ class OneStep:
             The state is the first that is not finite.
         """
         state, record = self._state, self._record
-        q, v, dt, row = state.q, state.v, state.dt, record.rows
+        q, v, dt, waiting = state.q, state.v, state.dt, record.waiting
         t = state.origin + state.n * dt
         if self._begin is not None:
             if not state.evaluated:
                 self._begin(t, q, v)
             state.evaluated = False
-        if row and record.time.item(row - 1) == t:  # a step from there failed
-            record.rows = row = row - 1
-        if row == len(record.time):
-            record.reserve(1)
-        record.time[row], record.q[row], record.v[row], record.tau[row] = t, q, v, self._hold(t)
-        record.rows = row + 1
+        if not waiting:
+            record.forget(t)
+            record.reserve(CHECK_EVERY)
+        elif waiting[-1][0] == t:  # a step from there failed
+            waiting.pop()
+        waiting.append((t, q, v, self._hold(t)))
         q, v = self._step(t, dt, q, v, self._hold, self._f_ext)
         if self._touches:
-            record.impulses[row] = self._stepper.impulses
+            record.waiting_impulses.append(self._stepper.impulses)
+        if len(waiting) == CHECK_EVERY:
+            record.write()
         state.q, state.v, state.n, state.count = q, v, state.n + 1, state.count + 1
-        if not math.hypot(*v.tolist()) < RUNAWAY:  # they depend on the positions before
+        # Velocities depend on the positions before. A sum is the fastest check, not finite where one of them is not.
+        if not (self._stepper.is_sane if self._looks else -RUNAWAY < sum(v.tolist()) < RUNAWAY):
             raise NotFiniteState
         if state.count % CHECK_EVERY == 0:
             if not is_sane(q, v):

@@ -143,7 +143,15 @@ class Graph:
         op, *args = self.nodes[condition]
         if self.unconverged and op == "and":
             return self.logical_and(*map(self.moving, args))
+        if self.unconverged and self._numbers_of(condition):
+            return self.lt(args[0], self._moving_number(args[1]))
         return condition
+
+    def _moving_number(self, k: int) -> int:
+        op, *args = self.nodes[k]
+        if op != "where":
+            return k
+        return self.where(self.moving(args[0]), *map(self._moving_number, args[1:]))
 
     def _is_indicator(self, k: int) -> bool:
         """Whether a number is 1 or 0 by its structure."""
