@@ -44,6 +44,7 @@ from kinetree import conventions as conventions
 from kinetree import data as data
 from kinetree import deformables as deformables
 from kinetree import dynamics as dynamics
+from kinetree import environments as environments
 from kinetree import errors as errors
 from kinetree import export as export
 from kinetree import floating_base as floating_base
@@ -108,6 +109,7 @@ __all__ = [
     "difference",
     "differentiate",
     "dynamics",
+    "environments",
     "errors",
     "export",
     "floating_base",

@@ -86,6 +86,11 @@ PLACES = {
         "articulated_inverse_inertia": "analysis.articulated_handles",
         "assembly_tree": "algorithms.assembly_tree", "factorize": "compiler.factorization",
     },
+    "kinetree.environments": {
+        "Environment": "environments.gym", "State": "environments.task", "TASKS": "environments.tasks",
+        "Task": "environments.task", "VectorEnvironment": "environments.gym",
+        "register": "environments.registration",
+    },
     "kinetree.integrators": {
         "ADAPTIVE": "integrators.methods", "Adaptive": "integrators.methods", "BDF": "integrators.bdf",
         "Baumgarte": "integrators.closure",
@@ -229,7 +234,7 @@ ALGORITHMS = {
 
 NAMESPACES = {name: name for name in (
     "centroidal closed_loops collision compiler constraints contact control conventions data deformables dynamics "
-    "errors export floating_base forces geometry identify integrators io joints kinematics liegroup "
+    "environments errors export floating_base forces geometry identify integrators io joints kinematics liegroup "
     "maximal_coordinates model models muscles "
     "redmax regressors simulation sparse spatial surgery tendons textbook viz"
 ).split()}  # fmt: skip

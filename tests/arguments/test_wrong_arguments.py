@@ -58,6 +58,7 @@ MADE = {
     "control.LoadPosition",
     "dynamics.ArticulatedBody",
     "dynamics.Factorization",
+    "environments.State",
     "compiler.Function",
     "MechanismBuilder",
     "Model",
@@ -93,6 +94,7 @@ TABLES = (
     "calls_impacts",
     "calls_maximal",
     "calls_collision",
+    "calls_environments",
     "calls_contact",
 )  # fmt: skip
 """Modules with one valid call of each callable."""

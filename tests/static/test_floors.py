@@ -54,6 +54,7 @@ FLOORS = (
     "viewer",
     "scenes",
     "simulation_files",
+    "environments",
     "cli",
 )
 # Conveniences that reach up when they are called: run.plot() and run.view() belong to the run and draw with viz.
