@@ -136,7 +136,7 @@ class Quadruped(Task):
     STIFFNESS, DAMPING, REACH = 60.0, 2.0, 0.4  # N m/rad, N m s/rad, rad
 
     def __init__(self) -> None:
-        base = load("quadruped", floating_base=True).without_limits().replace(dry_friction=0.0)
+        base = load("quadruped", floating_base=True).without_limits()
         posture = {f"{leg}_{joint}": angle for leg in LEGS for joint, angle in POSTURE.items()}
         model = base.replace(
             stiffness=dict.fromkeys(posture, self.STIFFNESS), damping=dict.fromkeys(posture, self.DAMPING),
