@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.arguments import checked, refuse, some_names
 from kinetree.errors import KinetreeError
-from kinetree.viz.style import INK, OUTPUT, a_run, at_least, cycle, drawing
+from kinetree.viz.style import INK, OUTPUT, a_run, at_least, cycle, drawing, scale_spikes
 
 BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "handlelength": 1.4}
 
@@ -69,7 +69,10 @@ def draw_contacts(panels, time, groups: dict) -> None:
         friction.plot(time, bound, color=color, linewidth=0.9, linestyle=(0, (4, 2)), alpha=0.6, label="_bound")
         for axes in gaps:
             axes.plot(time, 1e3 * x.gaps.min(axis=1), color=color, label=name)
-    at_least(normal, np.stack([x.normal_forces.sum(axis=1) for x in groups.values()]))
+    forces = np.stack([x.normal_forces.sum(axis=1) for x in groups.values()])
+    at_least(normal, forces)
+    for axes in (normal, friction):
+        scale_spikes(axes, forces)
     normal.set(title="normal force", ylabel="force [N]")
     normal.legend(**BESIDE)
     friction.set(title="friction, and its bound (dashed)", ylabel="force [N]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +12,16 @@ import numpy as np
 from kinetree.arguments import checked, some_names
 from kinetree.errors import KinetreeError, unknown_name
 from kinetree.viz.contacts import contact_groups, draw_contacts
+from kinetree.viz.limbs import limb_of
 from kinetree.viz.style import (
     COLORS,
     DASHED,
+    DOTTED,
+    INK,
     OUTPUT,
+    STILL,
     a_run,
-    at_least,
+    curves,
     cycle,
     drawing,
     filled,
@@ -48,11 +53,12 @@ class Panel:
     unit: str
     part: str | None = None  # of a joint with several coordinates: "linear velocity"
     axes: str = ""  # in whose coordinates, where that is not plain
+    group: str = ""  # the limb of joints with one coordinate each
 
 
 @checked(trajectory=a_run, joints=some_names, what=some_names, limits=some_limits, **OUTPUT)
 def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = False, limits: str = "near"):
-    """Draw a trajectory: one column per quantity, joints in groups of six, energies and their change below.
+    """Draw a trajectory: one column per quantity, joints by limbs or in groups of six, energies and their change below.
 
     Parameters
     ----------
@@ -67,7 +73,7 @@ def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = 
     show : bool
         Open a window.
     limits : {"near", "all", "none"}
-        Limits of positions, velocities and forces, if the run has its model: as dashed lines where a curve comes close,
+        Limits of positions, velocities and forces, if the run has its model: as dotted lines where a curve comes close,
         all, or none.
 
     Returns
@@ -88,10 +94,25 @@ def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = 
     if not rows and not below:
         raise KinetreeError("plot: nothing to draw; give at least one joint and one of q, v, a, tau, energy in what=.")
     groups = contact_groups(trajectory, "plot") if "contact" in what else {}
+    title = heading(trajectory)
+    if joints is None:
+        moving = [row for row in rows if _moves(trajectory, row)]
+        if rows and moving and len(moving) < len(rows):
+            resting = sum(len(next(iter(row.values())).entries) for row in rows if row not in moving)
+            rows, title = moving, f"{title}   |   {resting} coordinates at rest are left out"
 
-    with drawing(_size(len(rows), len(quantities), len(below)), heading(trajectory), path, show) as figure:
+    with drawing(_size(len(rows), len(quantities), len(below)), title, path, show) as figure:
         _draw(figure, trajectory, rows, quantities, below, groups, limits)
     return figure
+
+
+def _moves(trajectory, row: dict[str, Panel]) -> bool:
+    """Whether anything in a row of panels changes, or a force acts."""
+    for quantity, panel in row.items():
+        values = getattr(trajectory, quantity)[:, list(panel.entries)]
+        if np.ptp(values, axis=0).max(initial=0.0) > STILL or (quantity != "q" and np.abs(values).max() > STILL):
+            return True
+    return False
 
 
 def selected_joints(trajectory, joints) -> tuple[str, ...]:
@@ -114,24 +135,41 @@ def _rows(coordinates, names, quantities) -> list[dict[str, Panel]]:
         own = [unit for joint, unit in zip(joints, units, strict=True) if joint == name]
         return ("", own[0]) if len(own) == 1 else (name, "")
 
+    limbs = {name: limb_of(name) for name in names}
+    sizes = Counter(limbs.values())
     rows: list[dict[str, Panel]] = []
-    for (alone, _), together in itertools.groupby(names, row_of):
+    # A limb of one joint would be a row of one curve: it joins its neighbors.
+    for (alone, _, limb), together in _together(
+        names, lambda name: (*row_of(name), limbs[name] if sizes[limbs[name]] > 1 else "")
+    ):
         if alone:
             rows += _rows_of_joint(coordinates, alone, quantities)
             continue
-        group = list(together)
-        # Equal shares: twelve joints make 6 + 6, seven make 4 + 3, never 6 + 1.
-        for part in np.array_split(group, -(-len(group) // CURVES_PER_PANEL)):
-            rows.append(_row(coordinates, tuple(map(str, part)), quantities))
+        # Equal shares: twelve joints make 6 + 6, nine make 5 + 4, never 6 + 1. Limbs are not split for one joint more.
+        most = CURVES_PER_PANEL + bool(limb)
+        for part in np.array_split(together, -(-len(together) // most)):
+            rows.append(_row(coordinates, tuple(map(str, part)), quantities, limb))
     return rows
 
 
-def _row(coordinates, names, quantities) -> dict[str, Panel]:
+def _together(names, key) -> list[tuple[tuple, list[str]]]:
+    """Neighbors with equal keys; those of limbs also where others are between them."""
+    groups: list[tuple[tuple, list[str]]] = []
+    for found, together in itertools.groupby(names, key):
+        known = next((group for of, group in groups if of == found and found[-1]), None)
+        if known is None:
+            groups.append((found, list(together)))
+        else:
+            known += together
+    return groups
+
+
+def _row(coordinates, names, quantities, limb: str = "") -> dict[str, Panel]:
     row = {}
     for quantity in quantities:
         joints, _, units = _table(coordinates, quantity)
         entries = tuple(joints.index(name) for name in names)
-        row[quantity] = Panel(entries, names, units[entries[0]])
+        row[quantity] = Panel(entries, names, units[entries[0]], group=limb)
     return row
 
 
@@ -200,10 +238,9 @@ def _draw_joints(part, trajectory, rows, quantities, limits) -> None:
             panel = row[quantity]
             table = getattr(trajectory, quantity)
             colors = cycle(len(panel.entries))
-            for color, k, label in zip(colors, panel.entries, panel.labels, strict=True):
-                axes.plot(trajectory.time, table[:, k], color=color, label=label)
+            columns = table[:, list(panel.entries)]
+            curves(axes, trajectory.time, columns, colors, panel.labels)
             axes.set_ylabel(_axis_label(quantity, panel))
-            at_least(axes, table[:, list(panel.entries)])
             bounds = _bounds(trajectory, quantity, limits)
             for color, k in zip(colors, panel.entries, strict=True):
                 limit_lines(axes, table[:, k], *bounds(k), color, limits)
@@ -220,11 +257,31 @@ def _draw_joints(part, trajectory, rows, quantities, limits) -> None:
                             handlelength=1.0, columnspacing=1.0, borderaxespad=0.0, borderpad=0.2)  # fmt: skip
         last = grid[r, len(quantities) - 1]
         if shared:
-            last.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), borderaxespad=0.0, handlelength=1.2)
+            _legend(last, grid[r], next(iter(row.values())).group)
         else:
             joint = next(iter(row.values())).labels[0].rsplit(".", 1)[0]
             last.annotate(joint, (1.02, 0.5), xycoords="axes fraction", va="center", fontsize=8)
     part.align_ylabels(grid)
+
+
+def _shows_limit(axes) -> bool:
+    """Whether a limit is within the range of a panel."""
+    low, high = axes.get_ylim()
+    return any(line.get_gid() == "limit" and low <= line.get_ydata()[0] <= high for line in axes.lines)
+
+
+def _legend(axes, row, group: str) -> None:
+    """The joints of a row, under the name of their limb; and limits, if any are drawn."""
+    from matplotlib.lines import Line2D
+
+    handles, labels = axes.get_legend_handles_labels()
+    if any(_shows_limit(panel) for panel in row):
+        handles.append(Line2D([], [], color=INK, linewidth=0.9, linestyle=DOTTED))
+        labels.append("limits")
+    axes.legend(
+        handles, labels, title=group or None, loc="center left", bbox_to_anchor=(1.02, 0.5), borderaxespad=0.0,
+        handlelength=1.6, alignment="left", title_fontproperties={"weight": "bold", "size": 8},
+    )  # fmt: skip
 
 
 def _bounds(trajectory, quantity: str, limits: str):

@@ -32,6 +32,8 @@ DASHED = {"color": INK, "linewidth": 1.8, "linestyle": (0, (4, 1.5))}  # a sum o
 OPEN = {"marker": "o", "linestyle": "", "markerfacecolor": "white", "markersize": 4.5}  # where a path starts
 DOT = {"marker": "o", "linestyle": "", "markersize": 4.5}  # where it ends
 
+DOTTED = (0, (1, 1.6))  # limits
+
 OUTPUT = {"path": a_path, "show": a_truth_value}
 """Checks of arguments that all pictures take, for `kinetree.arguments.checked`."""
 a_run = of_kind("Trajectory, as kt.simulate gives it", "coordinates", "model_name", "time")
@@ -148,8 +150,60 @@ def cycle(count: int) -> list[str]:
     return [COLORS[n % len(COLORS)] for n in range(count)]
 
 
+DASH = 2.5  # of curves on another, in turn: it shows through their gaps [line widths]
+SAME = 3e-3  # of the height of a panel: closer curves cannot be distinguished
+STILL = 1e-6  # rad, m, N m, ...: smaller values are those of bodies at rest
+SPIKE = 12.0  # times the size of 95 % of the values: a linear axis would hide all but the spike
+
+
+def curves(axes, time, columns, colors, labels) -> None:
+    """Curves over time; one that coincides with another is dashed, and spikes get a logarithmic axis.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    time : (T,) array
+    columns : (T, n) array
+    colors, labels : sequence of str
+    """
+    close = max(SAME * float(np.ptp(columns)), STILL)
+    first = [
+        next(j for j in range(k + 1) if np.max(np.abs(columns[:, k] - columns[:, j])) <= close)
+        for k in range(columns.shape[1])
+    ]
+    for k, (color, label) in enumerate(zip(colors, labels, strict=True)):
+        others, turn = first.count(first[k]) - 1, first[:k].count(first[k])
+        style = (-(turn - 1) * DASH, (DASH, others * DASH)) if turn else "-"
+        axes.plot(time, columns[:, k], color=color, label=label, linestyle=style)
+    at_least(axes, columns)
+    scale_spikes(axes, columns)
+
+
+def scale_spikes(axes, values) -> None:
+    """A symmetric logarithmic axis where a few large values would hide all others.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    values : array
+    """
+    sizes = np.abs(np.asarray(values, dtype=float)).ravel()
+    sizes = sizes[sizes > STILL]
+    if sizes.size < 20 or not np.isfinite(sizes).all():
+        return
+    usual, largest = float(np.quantile(sizes, 0.95)), float(sizes.max())
+    if not SPIKE * usual < largest:
+        return
+    # One decade below the usual size is linear, so that zero and signs remain.
+    linear = max(10.0 ** math.floor(math.log10(usual)), STILL)
+    axes.set_yscale("symlog", linthresh=linear, linscale=1.0)
+    low, high = float(np.min(values)), float(np.max(values))
+    axes.set_ylim(1.6 * low if low < -linear else -linear * (low < 0), 1.6 * high if high > linear else linear)
+    axes.annotate("logarithmic", (1.0, 1.0), xycoords="axes fraction", ha="right", va="bottom", fontsize=7, color=INK)
+
+
 def limit_lines(axes, values, lower: float, upper: float, color: str, which: str, vertical: bool = False) -> None:
-    """Dashed lines at limits: those that the values come near to or pass, or all.
+    """Dotted lines at limits: those that the values come near to or pass, or all.
 
     Parameters
     ----------
@@ -169,4 +223,4 @@ def limit_lines(axes, values, lower: float, upper: float, color: str, which: str
     draw = axes.axvline if vertical else axes.axhline
     for limit, is_close in zip((lower, upper), close, strict=True):
         if math.isfinite(limit) and (which == "all" or is_close):
-            draw(limit, color=color, linewidth=0.9, linestyle=(0, (5, 3)), alpha=0.8, label="_limit", gid="limit")
+            draw(limit, color=color, linewidth=0.9, linestyle=DOTTED, alpha=0.9, label="_limit", gid="limit")
