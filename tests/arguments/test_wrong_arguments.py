@@ -31,6 +31,7 @@ APART = {
     "integrators.explicit_method": "called by simulate",
     "io.load_": "readers of kt.load, which looks at the arguments",
     "io.Isolation": "made by kt.load",
+    "export.to_casadi": "needs a package that tests may not have",
     "export.to_jax": "needs a package that tests may not have",
     "export.to_torch": "needs a package that tests may not have",
     "simulation.rollout_to_": "needs a package that tests may not have",
