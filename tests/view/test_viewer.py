@@ -147,7 +147,7 @@ def test_replay_shows_the_sample_of_the_time(viewer):
     viewer.replay(*runs, play=False)
     stage = viewer.stage
     user_sets(stage._slider, 0.1)
-    until(lambda: stage._drawn == 0.1)
+    until(lambda: stage.drawn == 0.1)
     for actor, run in zip(stage.actors, runs, strict=True):
         k = sample_at(actor.time, 0.1)
         assert abs(actor.time[k] - 0.1) <= 0.01
@@ -158,7 +158,7 @@ def test_replay_shows_the_sample_of_the_time(viewer):
     assert opacities[0] is None and 0.0 < opacities[1] < 1.0
     viewer.watched_by(1)
     stage.play()
-    until(lambda: stage._drawn > 0.12 or stage._drawn < 0.08)
+    until(lambda: stage.drawn > 0.12 or stage.drawn < 0.08)
     viewer.watched_by(-1)
     with pytest.raises(KinetreeError, match="replays"):
         viewer.show([0.0, 0.0])
@@ -170,7 +170,7 @@ def test_forces_and_muscles_are_drawn(viewer):
     viewer.replay(run, play=False)
     stage = viewer.stage
     user_sets(stage._slider, 0.04)
-    until(lambda: stage._drawn == 0.04)
+    until(lambda: stage.drawn == 0.04)
     (arrows,) = [x for x in stage.actors[0].overlays if x.name == "contact forces"]
     handle = stage.actors[0].drawn._handles["/run 0 overlays/contact forces"]
     k = sample_at(stage.actors[0].time, 0.04)

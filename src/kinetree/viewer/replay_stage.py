@@ -81,11 +81,11 @@ class ReplayStage:
             for k, run in enumerate(runs)
         ]
         self.clock = Clock(min(x.time[0] for x in self.actors), max(x.end for x in self.actors))
-        self._role, self._dirty, self._drawn = role, True, -1.0
+        self._role, self._dirty, self.drawn = role, True, -1.0
         self._controls(gui)
         scenes = [x.scene for x in self.actors if x.scene is not None]
         overlays = [overlay for x in self.actors for overlay in x.overlays]
-        self.display = Display(gui, scenes, overlays, role, self._changed)
+        self.display = Display(gui, scenes, overlays, role, self.refresh)
         if len(runs) > 1:
             with self.display.folder:
                 gui.add_markdown("\n".join(f"- {line}" for line in _legend(self.actors)))
@@ -114,7 +114,7 @@ class ReplayStage:
 
     def _scrubbed(self, event) -> None:
         if event.client is not None:  # not moved by the replay itself
-            self._changed()
+            self.refresh()
 
     def _faster(self, event) -> None:
         with self._viewer.lock:
@@ -132,9 +132,9 @@ class ReplayStage:
         with self._viewer.lock:
             self.clock.pause()
             self._play.label = "Play"
-        self._changed()
+        self.refresh()
 
-    def _changed(self) -> None:
+    def refresh(self) -> None:
         self._dirty = True
         self._viewer.wake()
 
@@ -155,9 +155,9 @@ class ReplayStage:
             for x in self.actors:
                 if x.bodies is not None:
                     self.display.show(x.bodies, x.scene)
-        if (t == self._drawn or not self._viewer.watched) and not dirty:
+        if (t == self.drawn or not self._viewer.watched) and not dirty:
             return
-        self._drawn = t
+        self.drawn = t
         shown = self.display.shown
         for x in self.actors:
             x.draw(t, shown)
