@@ -38,6 +38,7 @@ SUITE = {
     "piles": "a thousand balls and a stack of boxes against MuJoCo",
     "big_models": "chains of thousands of bodies",
     "redmax": "REDMAX, its dual, ABA and maximal coordinates on chains",
+    "viewer": "replay of a humanoid with meshes in the live viewer, and runs that are watched",
     "gpu": "kernels on a CUDA device, where there is one",
 }
 QUICK = ("throughput", "rivals", "work_precision")  # those that can check their harness without measuring

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 from kinetree.arguments import refuse
 from kinetree.viewer.model_stage import ModelStage
 from kinetree.viewer.viewer import Viewer, opened, replayed
 
-PIECE = 1.0 / 60.0  # [s] of simulated time from look to look at a running simulation
+PIECE = 0.03  # [s] of wall time from look to look at a running simulation
 
 
 def view(
@@ -101,9 +103,11 @@ def advance_watched(simulation, duration: float, viewer: Viewer, progress) -> No
     viewer : Viewer
     progress : bool or None
     """
-    end = simulation.time + duration
-    steps = max(round(PIECE / simulation.dt), 1)
+    end, steps = simulation.time + duration, 16
     while simulation.time < end - 1e-9 * simulation.dt and not simulation.is_over:
+        start = time.perf_counter()
         simulation.advance(min(steps * simulation.dt, end - simulation.time), progress)
+        passed = time.perf_counter() - start
+        steps = 2 * steps if passed < 0.5 * PIECE else max(steps // 2, 1) if passed > 2.0 * PIECE else steps
         if viewer.watched:
             viewer.offer(simulation.q, simulation.time)

@@ -72,6 +72,13 @@ class ReplayStage:
     viewer : Viewer
     runs : sequence of Trajectory or CoupledRun
     role : str
+
+    Attributes
+    ----------
+    drawn : float
+        The time that was drawn last [s].
+    frames : int
+        How often it was drawn.
     """
 
     def __init__(self, viewer, runs, role: str) -> None:
@@ -81,7 +88,7 @@ class ReplayStage:
             for k, run in enumerate(runs)
         ]
         self.clock = Clock(min(x.time[0] for x in self.actors), max(x.end for x in self.actors))
-        self._role, self._dirty, self.drawn = role, True, -1.0
+        self._role, self._dirty, self.drawn, self.frames = role, True, -1.0, 0
         self._controls(gui)
         scenes = [x.scene for x in self.actors if x.scene is not None]
         overlays = [overlay for x in self.actors for overlay in x.overlays]
@@ -157,7 +164,7 @@ class ReplayStage:
                     self.display.show(x.bodies, x.scene)
         if (t == self.drawn or not self._viewer.watched) and not dirty:
             return
-        self.drawn = t
+        self.drawn, self.frames = t, self.frames + 1
         shown = self.display.shown
         for x in self.actors:
             x.draw(t, shown)

@@ -46,8 +46,6 @@ class Viewer:
         self.stage = self._grid = None
         self._wake, self._closed, self._clients, self._offered = threading.Event(), threading.Event(), 0, 0.0
         self._thread = threading.Thread(target=self._work, name="kinetree viewer", daemon=True)
-        self.server.scene.configure_default_lights(True, cast_shadow=True)
-        self.server.scene.configure_environment_map("studio", environment_intensity=0.5)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False)
         self.server.gui.main_panel.dock_right()
         self.server.on_client_connect(lambda _: self.watched_by(1))
@@ -92,6 +90,7 @@ class Viewer:
         server, camera = self.server, self.server.initial_camera
         server.scene.set_up_direction(tuple(up))
         camera.position, camera.look_at = first_view(lower, upper, up)
+        self._light(up)
         camera.fov = FIELD_OF_VIEW
         size = float((upper - lower).max()) or 1.0
         camera.near, camera.far = 0.005 * size, 200.0 * size
@@ -108,6 +107,21 @@ class Viewer:
         X = pose_matrix(np.stack([x, np.cross(z, x), z], axis=1), height * z)
         side = float(2.0 ** np.ceil(np.log2(3.0 * size)))
         self._grid = ground(server, "/grid", Part("grid", 0, "visual", X, "plane", (side, side), (0.9, 0.9, 0.9, 1.0)))
+
+    def _light(self, up) -> None:
+        """Light from the sky, from above on the camera's side with shadows, and a little from the other side."""
+        scene = self.server.scene
+        scene.configure_default_lights(False)
+        scene.configure_environment_map(None)  # an image as light takes ten seconds where there is no graphics card
+        scene.add_light_hemisphere("/light/sky", intensity=1.1, ground_color=(150, 146, 140), position=tuple(up))
+        toward = self.server.initial_camera.position - self.server.initial_camera.look_at
+        toward = toward / np.linalg.norm(toward)
+        side = np.cross(up, toward)
+        places = {"key": (0.5 * toward - 0.7 * side + 1.2 * up, 1.8), "fill": (toward + side, 0.35)}
+        for name, (place, intensity) in places.items():
+            scene.add_light_directional(
+                f"/light/{name}", intensity=intensity, cast_shadow=name == "key", position=tuple(10.0 * place)
+            )
 
     def show(self, q, t: float | None = None) -> None:
         """Show a position of the model.
