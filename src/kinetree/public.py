@@ -159,6 +159,7 @@ PLACES = {
         "maximal_equation": "textbook.sparse_maximal", "solve_constraints": "textbook.loop_elimination",
     },
     "kinetree.viz": {
+        "animate": "viewer.stick",
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
         "plot_comparison": "viz.run_plots", "plot_contacts": "viz.contacts", "plot_deformables": "viz.deformables",
         "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",

@@ -262,6 +262,7 @@ def runs(folder) -> dict:
         "Trajectory.plot_contacts": (touched.plot_contacts, whole_call(touched.plot_contacts)),
         "Trajectory.plot_path": (run.plot_path, whole_call(run.plot_path, frames="lower")),
         "Trajectory.plot_phase": (run.plot_phase, whole_call(run.plot_phase)),
+        "Trajectory.animate": (run.animate, {}),
         "Trajectory.plot_power": (run.plot_power, whole_call(run.plot_power)),
         "Trajectory.to_pandas": (run.to_pandas, dict(frames=["lower"])),
         "Trajectory.to_xarray": (run.to_xarray, dict(frames=["lower"], energy_balance=True)),

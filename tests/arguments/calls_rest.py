@@ -124,6 +124,7 @@ def drawn(folder: pathlib.Path) -> dict:
     both, touched = {"run": run}, kt.simulate(kt.models.free_shape("sphere", 0.1), duration=0.003, ground=True)
     return {
         "viz.joint_kinds": (viz.joint_kinds, {}),
+        "viz.animate": (viz.animate, whole_call(viz.animate, runs=run)),
         "viz.save_view": (
             viz.save_view,
             whole_call(viz.save_view, runs=[run], path=str(folder / "run.png"), size=(32, 18), renderer="matplotlib"),

@@ -39,14 +39,14 @@ def panda():
     """An arm with meshes of Collada files."""
     model = kt.load(robot_path("panda"))
     q = placed(model, joint1=0.4, joint2=-0.5, joint4=-2.1, joint6=1.7, joint7=0.8, finger=0.03)
-    return model, {"q": q, "overlays": (), "camera": (1.0, -0.9, 0.5)}
+    return model, {"q": q, "overlays": (), "camera": (1.0, -0.9, 0.4), "zoom": 1.35}
 
 
 def anymal():
     """A quadruped with textured meshes."""
     model = kt.load(robot_path("anymal_b"), floating_base=True)
     q = placed(model, F_HFE=0.6, H_HFE=-0.6, F_KFE=-1.1, H_KFE=1.1)
-    return model, {"q": q, "overlays": ()}
+    return model, {"q": q, "overlays": (), "zoom": 1.2}
 
 
 def talos():
@@ -54,7 +54,7 @@ def talos():
     model = kt.load(robot_path("talos_reduced"), floating_base=True)
     legs = {f"leg_{side}_{k}": x for side in ("left", "right") for k, x in ((3, -0.4), (4, 0.8), (5, -0.4))}
     q = placed(model, **legs, arm_left_2=0.35, arm_right_2=-0.35, arm_left_4=-1.2, arm_right_4=-1.2)
-    return model, {"q": q, "overlays": ()}
+    return model, {"q": q, "overlays": (), "zoom": 1.2}
 
 
 def four_bar():
@@ -64,14 +64,16 @@ def four_bar():
 
 def muscle_arm():
     """Muscles by their activation."""
-    return example("31_reaching_with_muscles").run(), {"time": 0.12}
+    script = example("31_reaching_with_muscles")
+    pulling = {name: 0.9 if name in script.FLEXORS else 0.02 for name in (*script.FLEXORS, *script.EXTENSORS)}
+    script.excitations = lambda: {f"{name}.excitation": x for name, x in pulling.items()}
+    return script.run(), {"time": 0.06}
 
 
 def contact_forces():
     """A quadruped on its feet."""
     script = example("37_quadruped_on_the_ground")
-    script.HEIGHT = 1e-3
-    return script.drop(0.5), {"camera": (1.0, -1.2, 0.35)}
+    return script.drop(1.2).between(0.9), {"camera": (1.0, -1.2, 0.35)}
 
 
 def beam():
@@ -80,9 +82,9 @@ def beam():
 
 
 def two_runs():
-    """The same double pendulum from starts a degree apart."""
+    """The same double pendulum from starts ten degrees apart."""
     model = kt.models.double_pendulum()
-    return [kt.simulate(model, [2.0 + x, 1.0], duration=2.0) for x in (0.0, np.radians(1.0))], {"camera": (0, -1, 0.2)}
+    return [kt.simulate(model, [2.0 + x, 1.0], duration=2.0) for x in (0.0, np.radians(10.0))], {"camera": (0, -1, 0.2)}
 
 
 SCREENSHOTS = {

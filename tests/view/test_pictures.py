@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import sys
 
 import numpy as np
@@ -98,6 +100,19 @@ def test_camera_and_zoom(run, tmp_path):
     assert np.nonzero(front)[1].mean() > 160 > np.nonzero(back)[1].mean()
 
 
+def test_animations_draw_their_frames(run, tmp_path):
+    """A frame for each time, each the picture of matplotlib at that time; in a notebook's page all of them."""
+    found = run.animate(fps=2, size=(320, 180), shapes="visual")
+    texts = found.to_jshtml().split("data:image/png;base64,")[1:]
+    assert len(texts) == 2
+    for k, text in enumerate(texts):
+        content = base64.b64decode(text.split('"')[0].replace("\\\n", ""))
+        picture = read(run.save(tmp_path / f"{k}.png", time=0.5 * k, **SMALL))
+        assert np.array_equal(read(io.BytesIO(content)), picture)
+    sticks = kt.viz.animate(run, fps=2).to_jshtml().split("data:image/png;base64,")[1:]
+    assert len(set(sticks)) == 2
+
+
 def test_runs_between_samples_are_interpolated(tmp_path):
     """Samples farther apart than frames are interpolated on the manifold, not by straight lines."""
     from kinetree.viewer.recording import thinned
@@ -116,7 +131,7 @@ def test_runs_between_samples_are_interpolated(tmp_path):
         ("run.bmp", {}, KinetreeError, "no trajectory format '.bmp'. Known: .npz"),
         ("run.npz", {"fps": 5}, ArgumentError, "'fps': it belongs to pictures (.html"),
         ("run.png", {"time": 7.0}, ArgumentError, "save_view: time is 7.0, expected a time of the run, 0 to 1 s."),
-        ("run.png", {"fps": 5}, ArgumentError, "since run.png is a picture: fps is an option of .html, .gif, .mp4"),
+        ("run.png", {"fps": 5}, ArgumentError, "run.png is a picture: fps is an option of .html, .glb, .gif, .mp4"),
         ("run.png", {"camera": (0, 0, 1)}, ArgumentError, "a vector to the camera that is not vertical"),
         ("run.png", {"size": (0, 5)}, ArgumentError, "width and height in pixels"),
         ("run.gif", {"speed": 0}, ArgumentError, "save_view: speed is 0, expected a positive number"),

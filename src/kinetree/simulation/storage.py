@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import FileFormatError, KinetreeError
+from kinetree.errors import ArgumentError, FileFormatError, KinetreeError
 from kinetree.files import replacing
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.model import Model
@@ -20,12 +20,15 @@ from kinetree.simulation.snapshot import fingerprint
 from kinetree.simulation.tables import load_csv, save_csv
 
 CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
-PICTURES = (".html", ".png", ".gif", ".mp4")  # written by `kinetree.viewer`
+PICTURES = (".html", ".glb", ".png", ".gif", ".mp4")  # written by `kinetree.viewer`
 
 
-def save(trajectory, path, energy_balance: bool | None = None) -> Path:
-    """Write a trajectory; the suffix of the path chooses the format, npz without one."""
+def save(trajectory, path, energy_balance: bool | None = None, **view) -> Path:
+    """Write a trajectory; the suffix chooses the format, npz without one; options of pictures are refused."""
     path = Path(path)
+    if option := next(iter(view), None):
+        fault = f"{path} takes no option {option!r}: it belongs to pictures ({', '.join(PICTURES)})"
+        raise ArgumentError(f"Trajectory.save: {fault}.", argument=option)
     if path.suffix == "":
         path = path.with_suffix(".npz")
     if energy_balance and path.suffix == ".csv":

@@ -248,6 +248,22 @@ class Trajectory:
 
         return plot_trajectory(self, joints=joints, what=what, path=path, show=show, limits=limits)
 
+    def animate(self, **view):
+        """Animate the run by matplotlib, for scripts and notebooks; see `kinetree.viz.animate`.
+
+        Parameters
+        ----------
+        **view
+            The options of `kinetree.viz.animate`.
+
+        Returns
+        -------
+        matplotlib.animation.FuncAnimation
+        """
+        from kinetree.viewer.stick import animate
+
+        return animate(self, **view)
+
     def plot_phase(self, joints=None, path=None, show: bool = False):
         """Draw velocities over positions; arguments as for `plot`."""
         from kinetree.viz.run_plots import plot_phase
@@ -480,7 +496,7 @@ class Trajectory:
             ``.npz`` (the default when there is no suffix) and ``.nc`` or ``.h5`` (NetCDF 4, which is HDF5; needs the
             extra ``data``) keep everything but the model; ``.csv`` has one labeled column per coordinate.
             ``.html`` is a page that shows the motion in any browser, without network; ``.png`` a picture, ``.mp4`` and
-            ``.gif`` are films: see `kinetree.viz.save_view`.
+            ``.gif`` are films, ``.glb`` a glTF model with its motion: see `kinetree.viz.save_view`.
         energy_balance : bool, optional
             Keep the energy balance, too, if there is one, so that it can be read without the model: by default
             wherever the format can hold it, which csv cannot.
@@ -503,11 +519,7 @@ class Trajectory:
             from kinetree.viewer.saving import save_view
 
             return save_view(self, path, **view)
-        if view:
-            known = ", ".join(PICTURES)
-            message = f"Trajectory.save: {path} takes no option {next(iter(view))!r}: it belongs to pictures ({known})."
-            raise arguments.ArgumentError(message, argument=next(iter(view)))
-        return save(self, path, energy_balance)
+        return save(self, path, energy_balance, **view)
 
     @staticmethod
     @checked(path=arguments.a_path, model=arguments.a_model)

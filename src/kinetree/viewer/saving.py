@@ -9,8 +9,9 @@ import numpy as np
 
 from kinetree.arguments import a_path, array, checked, choice, names, number, refuse, whole
 from kinetree.errors import UnsupportedError
-from kinetree.files import write_text
+from kinetree.files import write_bytes, write_text
 from kinetree.model.model import Model
+from kinetree.viewer.gltf import gltf
 from kinetree.viewer.html import page
 from kinetree.viewer.pictures import write_gif, write_mp4, write_still
 from kinetree.viewer.recording import direction_of, group_of, recording
@@ -29,12 +30,14 @@ class Format(NamedTuple):
 
 
 OPTIONS = {  # those that act in a format
-    "page": ("fps",),
-    "picture": ("time", "size", "renderer"),
-    "film": ("fps", "speed", "size", "renderer"),
+    "page": ("fps", "camera", "zoom", "overlays"),
+    "animated model": ("fps",),
+    "picture": ("time", "size", "renderer", "camera", "zoom", "overlays"),
+    "film": ("fps", "speed", "size", "renderer", "camera", "zoom", "overlays"),
 }
 FORMATS = {
     ".html": Format(50.0, (0, 0), "page"),
+    ".glb": Format(50.0, (0, 0), "animated model"),
     ".png": Format(50.0, (1280, 720), "picture"),
     ".gif": Format(20.0, (640, 360), "film"),
     ".mp4": Format(30.0, (1280, 720), "film"),
@@ -52,27 +55,29 @@ def _positive(what: str, value: object) -> None:
     number(what, value, "a positive number", above=0.0)
 
 
-def _size(what: str, value: object) -> None:
+def a_size(what: str, value: object) -> None:
+    """Width and height."""
     pair = isinstance(value, (tuple, list)) and len(value) == 2
     for x in value if pair else refuse(what, value, "width and height in pixels, such as (1280, 720)"):
         whole(what, x, f"width and height in pixels, from 2 to {LARGEST}", least=2, most=LARGEST)
 
 
-def _direction(what: str, value: object) -> None:
+def a_direction(what: str, value: object) -> None:
+    """A vector that is not vertical."""
     x = array(what, value, "a vector to the camera of shape (3,)", shape=(3,))
     if not np.linalg.norm(x[:2]) > 1e-9 * np.linalg.norm(x):
         refuse(what, value, "a vector to the camera that is not vertical")
 
 
 @checked(
-    runs=runs_or_models, path=a_path, fps=_positive, size=_size, zoom=_positive, speed=_positive, camera=_direction,
+    runs=runs_or_models, path=a_path, fps=_positive, size=a_size, zoom=_positive, speed=_positive, camera=a_direction,
     time=lambda what, x: number(what, x, "a time in seconds"),
     shapes=lambda what, x: choice(what, x, ROLES, "shapes= of a picture"),
     renderer=lambda what, x: choice(what, x, RENDERERS, "renderer= of a picture"),
     overlays=lambda what, x: names(what, x),
 )  # fmt: skip
 def save_view(
-    runs, path, *, q=None, fps=None, size=None, time=None, speed=None, camera=None, zoom=1.0,
+    runs, path, *, q=None, fps=None, size=None, time=None, speed=None, camera=None, zoom=None,
     shapes="visual", overlays=None, renderer=None,
 ) -> Path:  # fmt: skip
     """Write what one sees of runs or models: a page, a picture or a film, by the suffix of the path.
@@ -83,11 +88,11 @@ def save_view(
         Several are drawn over each other, all but the first tinted.
     path : path-like
         ``.html``: a page with the viewer, which any browser opens from the disk, without network; ``.png``: one
-        picture; ``.mp4``, ``.gif``: films.
+        picture; ``.mp4``, ``.gif``: films; ``.glb``: a glTF model with its motion, for Blender and other programs.
     q : (nq,) array_like, optional
         Position of models [rad or m; quaternions unit]. Default: the keyframe "initial", or the neutral position.
     fps : float, optional
-        Frames per second [1/s]; default 50 in pages, 30 in MP4, 20 in GIF.
+        Frames per second [1/s]; default 50 in pages and glTF, 30 in MP4, 20 in GIF.
     size : (int, int), optional
         Width and height of pictures and films [pixels]; default (1280, 720), of GIF (640, 360).
     time : float, optional
@@ -97,8 +102,8 @@ def save_view(
     camera : (3,) array_like, optional
         Vector to the camera, in axes whose z points up: those of the world, unless gravity is along another [1].
         Default: (1, -1.35, 0.55), or the broad side of a flat mechanism.
-    zoom : float
-        Magnification [1].
+    zoom : float, optional
+        Magnification [1]; default 1.
     shapes : {"visual", "collision", "stick"}
     overlays : sequence of str, optional
         Names of the vectors that are drawn, such as "contact forces"; default: all but frames, centers of mass and
@@ -133,23 +138,26 @@ def save_view(
     check_view_format(path)
     form = FORMATS[path.suffix.lower()]
     runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    _only_options_of(form, path, fps=fps, size=size, time=time, speed=speed, renderer=renderer)
+    pictured = {"size": size, "time": time, "speed": speed, "renderer": renderer}
+    _only_options_of(form, path, fps=fps, **pictured, camera=camera, zoom=zoom, overlays=overlays)
     if q is not None and not any(isinstance(x, Model) for x in runs):
         refuse("save_view: q", q, "None, since all of runs have positions; the time of a picture is time=")
     speed, renderer = 1.0 if speed is None else float(speed), "auto" if renderer is None else renderer
     fps = form.fps if fps is None else float(fps)
     # A fast film shows fewer frames of simulated time.
-    recorded = recording(runs, fps if form.name == "page" else fps / speed, q, shapes)
+    recorded = recording(runs, fps if form.name in ("page", "animated model") else fps / speed, q, shapes)
     known = {group_of(overlay) for run in recorded.runs for overlay in run.overlays}
     visible = None if overlays is None else names("save_view: overlays", overlays)
     for name in visible or ():
         choice("save_view: overlays", name, sorted(known), "this run")
     direction = direction_of(recorded.low, recorded.high) if camera is None else tuple(np.asarray(camera, float))
-    view = {"direction": direction, "zoom": float(zoom), "visible": visible}
+    view = {"direction": direction, "zoom": 1.0 if zoom is None else float(zoom), "visible": visible}
     size = tuple(map(int, form.size if size is None else size))
     match form.name:
         case "page":
             write_text(path, page(recorded, **view))
+        case "animated model":
+            write_bytes(path, gltf(recorded))
         case "picture":
             t = recorded.end if time is None else float(time)
             if not recorded.start <= t <= recorded.end:
@@ -167,8 +175,9 @@ def _only_options_of(form: Format, path: Path, **options) -> None:
     """Refuse options that do nothing in a format."""
     for option, value in options.items():
         if value is not None and option not in OPTIONS[form.name]:
+            article = "an" if form.name[0] == "a" else "a"
             others = [suffix for suffix, x in FORMATS.items() if option in OPTIONS[x.name]]
-            expected = f"None, since {path.name} is a {form.name}: {option} is an option of {', '.join(others)}"
+            expected = f"None, since {path.name} is {article} {form.name}: {option} is an option of {', '.join(others)}"
             refuse(f"save_view: {option}", value, expected)
 
 

@@ -8,6 +8,7 @@ from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
 from kinetree.viz.joint_table import JointKind as JointKind
+from kinetree.viewer.stick import animate as animate
 from kinetree.viz.joints import joint_gallery as joint_gallery
 from kinetree.viz.joint_table import joint_kinds as joint_kinds
 from kinetree.viz.run_plots import plot_comparison as plot_comparison
@@ -24,6 +25,7 @@ from kinetree.viewer.saving import save_view as save_view
 
 __all__ = [
     "JointKind",
+    "animate",
     "joint_gallery",
     "joint_kinds",
     "plot_comparison",
