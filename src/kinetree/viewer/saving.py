@@ -7,18 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.arguments import a_path, array, checked, choice, names, number, refuse, whole
+from kinetree.arguments import a_path, a_positive_number, checked, choice, names, number, refuse
 from kinetree.errors import UnsupportedError
 from kinetree.files import write_bytes, write_text
 from kinetree.model.model import Model
+from kinetree.viewer.choices import ROLES, a_direction, a_size, runs_or_models
 from kinetree.viewer.gltf import gltf
 from kinetree.viewer.html import page
 from kinetree.viewer.pictures import write_gif, write_mp4, write_still
 from kinetree.viewer.recording import direction_of, group_of, recording
-from kinetree.viewer.scene import ROLES
 
 RENDERERS = ("auto", "browser", "matplotlib")
-LARGEST = 8192  # pixels
 
 
 class Format(NamedTuple):
@@ -44,33 +43,9 @@ FORMATS = {
 }
 
 
-def runs_or_models(what: str, value: object) -> None:
-    """A run or a model, or several."""
-    several = value if isinstance(value, (list, tuple)) else [value]
-    if not several or not all(isinstance(x, Model) or (hasattr(x, "time") and hasattr(x, "q")) for x in several):
-        refuse(what, value, "a Trajectory or a Model, or a list of them")
-
-
-def _positive(what: str, value: object) -> None:
-    number(what, value, "a positive number", above=0.0)
-
-
-def a_size(what: str, value: object) -> None:
-    """Width and height."""
-    pair = isinstance(value, (tuple, list)) and len(value) == 2
-    for x in value if pair else refuse(what, value, "width and height in pixels, such as (1280, 720)"):
-        whole(what, x, f"width and height in pixels, from 2 to {LARGEST}", least=2, most=LARGEST)
-
-
-def a_direction(what: str, value: object) -> None:
-    """A vector that is not vertical."""
-    x = array(what, value, "a vector to the camera of shape (3,)", shape=(3,))
-    if not np.linalg.norm(x[:2]) > 1e-9 * np.linalg.norm(x):
-        refuse(what, value, "a vector to the camera that is not vertical")
-
-
 @checked(
-    runs=runs_or_models, path=a_path, fps=_positive, size=a_size, zoom=_positive, speed=_positive, camera=a_direction,
+    runs=runs_or_models, path=a_path, fps=a_positive_number, size=a_size, zoom=a_positive_number,
+    speed=a_positive_number, camera=a_direction,
     time=lambda what, x: number(what, x, "a time in seconds"),
     shapes=lambda what, x: choice(what, x, ROLES, "shapes= of a picture"),
     renderer=lambda what, x: choice(what, x, RENDERERS, "renderer= of a picture"),

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_positive_number, a_truth_value, checked, choice, names
-from kinetree.viewer.recording import direction_of, recording
-from kinetree.viewer.saving import a_direction, a_size, runs_or_models
-from kinetree.viewer.scene import ROLES
-from kinetree.viewer.shaded import SKY, Drawing
-from kinetree.viz.style import new_figure, show_figures
+from kinetree.viewer.choices import ROLES, a_direction, a_size, runs_or_models
 
 DPI = 100.0
 
@@ -65,6 +61,10 @@ def animate(
     True
     """
     from matplotlib.animation import FuncAnimation
+
+    from kinetree.viewer.recording import direction_of, recording
+    from kinetree.viewer.shaded import SKY, Drawing
+    from kinetree.viz.style import new_figure, show_figures
 
     recorded = recording(list(runs) if isinstance(runs, (list, tuple)) else [runs], fps / speed, None, shapes)
     figure = new_figure((size[0] / DPI, size[1] / DPI), show, dpi=DPI, facecolor=SKY)
