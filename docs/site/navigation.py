@@ -65,9 +65,19 @@ def sections(texts: dict[str, str]) -> list[Group]:
     return groups
 
 
+def cards(groups: list[Group]) -> str:
+    """Links to the start pages by person."""
+    people = [x for group in groups for x in group.entries if x[0].startswith("For ")]
+    rows = []
+    for title, page, text in people:
+        about = f"<small>{text[0].upper()}{text[1:]}</small>"
+        rows.append(f'<a class="card" href="{page.removesuffix(".md")}.html"><b>{title}</b>{about}</a>')
+    return "\n".join(["```{raw} html", '<div class="cards people">', *rows, "</div>", "```", ""])
+
+
 def home(text: str, groups: list[Group]) -> str:
     """The first page: what stands before the first section, and the tables of contents of all."""
-    lines = [re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0].rstrip(), ""]
+    lines = [re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0].rstrip(), "", cards(groups)]
     parts: dict[str, list[str]] = {}
     for group in groups:
         parts.setdefault(group.part, []).extend([group.page] if group.page else [x[1] for x in group.entries])
