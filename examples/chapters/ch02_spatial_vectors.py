@@ -5,6 +5,7 @@ by which they are added, moved and multiplied. Featherstone, Rigid Body Dynamics
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -38,6 +39,16 @@ print(f"screw axis through {np.array(list(axis.point))}, pitch {axis.pitch} m/ra
 assert same((X @ v).array(), [0, 0, 2, 0, 0, 0.5])
 assert axis.pitch == 0.25 and screw(X @ v).pitch == 0.25  # h = s . s_O / s . s  (eq. 2.10)
 assert same(v.linear.y + 2.0 * 0.5, (X @ v).linear.y)  # eq. 2.1
+
+# %%
+x, y = np.meshgrid(np.linspace(-1.0, 2.0, 13), np.linspace(-1.5, 1.5, 13))
+field = np.cross(list(v.angular), np.stack([x, y, 0.0 * x], axis=-1)) + np.array(list(v.linear))
+figure, ax = plt.subplots(figsize=(5, 4.2), layout="constrained")
+ax.quiver(x, y, field[..., 0], field[..., 1], color="C0")
+ax.plot(*list(axis.point)[:2], "o", color="C3", label="screw axis, along z")
+ax.set(xlabel="x [m]", ylabel="y [m]", title="Velocities of the points of the body (eq. 2.1)", aspect="equal")
+ax.legend(loc="upper right")
+plt.show()
 
 # %% [markdown]
 # ## Forces, and power (sections 2.3 and 2.6)

@@ -5,6 +5,7 @@ all bodies and all constraints make one big system. Featherstone, Rigid Body Dyn
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -83,6 +84,14 @@ for r in (0.05, 0.2):
     T_a = contact / (contact @ hinge)
     print(f"r = {r}: T_a = {T_a}; 1 N m at the hinge loads the bearing with {abs(T_a[4]):.0f} N")
     assert same(T_a, [0, 0, 1, 0, -1 / r, 0]) and same(T_a @ hinge, 1.0)
+
+# %%
+radii = np.linspace(0.02, 0.5, 100)
+figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
+ax.plot(radii, [abs((c := np.array([0, 0, -r, 0, 1, 0]))[4] / (c @ hinge)) for r in radii])
+ax.set(xlabel="distance of the drive from the hinge [m]", ylabel="bearing force [N]", ylim=(0, 50))
+ax.set_title("Force in the bearing for 1 N m at the hinge (example 3.2)")
+plt.show()
 
 # %% [markdown]
 # ## Constraints in two forms (section 3.2)

@@ -5,6 +5,7 @@ parameters, and what a joint model holds. Featherstone, Rigid Body Dynamics Algo
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -124,6 +125,16 @@ for pitch in (0.0, 1.0, np.pi / 2):
     S = columns(ypr.motion_subspace([0.3, pitch, 0.2]))[:3]
     print(f"pitch {pitch:.2f}: det S = {np.linalg.det(S):+.3f}")
     assert np.isclose(np.linalg.det(S), -np.cos(pitch), atol=1e-15)
+
+# %%
+angles = np.linspace(-np.pi, np.pi, 121)
+turns = [columns(ypr.motion_subspace([0.3, pitch, 0.2]))[:3] for pitch in angles]
+figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
+ax.semilogy(np.degrees(angles), [np.linalg.cond(S) for S in turns])
+ax.set(xlabel="pitch [deg]", ylabel="condition of S", ylim=(1, 1e3), xticks=range(-180, 181, 90))
+ax.set_title("Yaw, pitch and roll at 90 degrees (section 4.5)")
+plt.show()
+
 p = np.array(Spherical().random(rng))
 E, stretched = (Spherical().transform(list(k * p)).matrix()[:3, :3] for k in (1.0, 1.1))
 print("a quaternion too long by a tenth: E off by", np.abs(stretched - E).max().round(3))

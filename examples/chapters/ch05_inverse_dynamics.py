@@ -5,6 +5,7 @@ fast. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 5.
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -91,6 +92,17 @@ slope = kt.potential_energy(robot, kt.integrate(robot, q, h * qd)) - kt.potentia
     robot, kt.integrate(robot, q, -h * qd)
 )
 assert np.isclose(slope / (2 * h), parts["gravity"] @ qd, rtol=1e-6)
+
+# %%
+largest = np.argsort(-np.abs(tau))[:8]  # the eight largest joint forces
+figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
+for k, (name, part) in enumerate(parts.items()):
+    ax.barh(np.arange(8) + 0.2 * k, part[largest], height=0.2, label=name)
+ax.set_yticks(np.arange(8) + 0.3, [robot.velocity_labels[k] for k in largest])
+ax.invert_yaxis()
+ax.set(xlabel="joint force [N m or N]", title="Four parts of the joint forces")
+ax.legend()
+plt.show()
 
 # %% [markdown]
 # ## Bearing forces (eq. 3.34)

@@ -5,6 +5,7 @@ never touch a zero. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -95,6 +96,13 @@ print(
 )
 assert same(L.T @ np.diag(D) @ L, M)
 assert not np.any(L[lower & ~robot.mass_matrix_pattern()])
+
+# %%
+figure, panels = plt.subplots(1, 3, figsize=(8, 3), layout="constrained")
+for ax, matrix, title in zip(panels, (M, L, usual), ("M", "L of the tree's LTDL", "Cholesky's L"), strict=True):
+    ax.spy(np.abs(matrix) > 1e-14, markersize=5)
+    ax.set(title=f"{title}: {np.count_nonzero(np.abs(matrix) > 1e-14)} entries", xticks=[], yticks=[])
+plt.show()
 
 # %% [markdown]
 # The factors are used in the same way: multiply and solve along the branches only (tables 6.5 and 6.6).

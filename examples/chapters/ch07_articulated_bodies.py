@@ -5,6 +5,7 @@ follows: linear in the number of bodies. Featherstone, Rigid Body Dynamics Algor
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -127,7 +128,18 @@ assert kt.dynamics.assembly_tree(snake).depth == 3
 # is a question of n: for the book's counts they meet at 8 or 9 joints (figure 10.4).
 
 # %%
-for n in (6, 8, 12):
-    aba, crba = (kt.compile(kt.models.chain_gu(n), name).operations.total for name in ("aba", "forward_dynamics_crba"))
+costs = {"aba": [], "forward_dynamics_crba": []}
+for n in (2, 6, 8, 12):
+    for name, counts in costs.items():
+        counts.append(kt.compile(kt.models.chain_gu(n), name).operations.total)
+    aba, crba = (counts[-1] for counts in costs.values())
     print(f"{n:3} joints: articulated bodies {aba}, mass matrix {crba}")
 assert crba > aba
+
+# %%
+figure, ax = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+for name, counts in costs.items():
+    ax.plot((2, 6, 8, 12), counts, "o-", label=name)
+ax.set(xlabel="joints", ylabel="operations", title="Forward dynamics of a chain (figure 10.4)")
+ax.legend(["articulated bodies", "mass matrix"])
+plt.show()

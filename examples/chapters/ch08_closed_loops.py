@@ -5,6 +5,7 @@ torques move a mechanism. Featherstone, Rigid Body Dynamics Algorithms (2008), c
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -100,7 +101,7 @@ print("maximal coordinates:", equation.matrix.shape, "with", equation.matrix.nnz
 # Without stabilization an error of position stays; with T_stab it decays as (1 + t / T) exp(-t / T).
 
 # %%
-T, h, gap = 0.05, 0.0025, {}
+T, h, gap, history = 0.05, 0.0025, {}, {None: [], 0.05: []}
 start = q + 1e-4
 for T_stab in (None, T):
     x, w = start.copy(), 0.0 * v
@@ -108,9 +109,18 @@ for T_stab in (None, T):
         half = w + 0.5 * h * book.loop_dynamics(excavator, x, w, tau, T_stab=T_stab).a
         w = w + h * book.loop_dynamics(excavator, x + 0.5 * h * w, half, tau, T_stab=T_stab).a
         x = x + h * half
-    gap[T_stab] = np.abs(book.loop_constraints(excavator, x, w).delta).max()
+        history[T_stab].append(np.abs(book.loop_constraints(excavator, x, w).delta).max())
+    gap[T_stab] = history[T_stab][-1]
 print(f"errors after 4 T: {gap[None]:.1e} without, {gap[T]:.1e} with stabilization")
 assert gap[T] < 0.2 * gap[None]
+
+# %%
+figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
+for T_stab, label in ((None, "without stabilization"), (T, "T_stab = 0.05 s")):
+    ax.plot(h * np.arange(1, 81), 1e3 * np.array(history[T_stab]), label=label)
+ax.set(xlabel="time [s]", ylabel="error of position [mm]", title="The loop's error (section 8.3)", ylim=(0, None))
+ax.legend()
+plt.show()
 
 # %% [markdown]
 # ## Mobility (section 8.10) and torques (section 8.12, example 8.2)

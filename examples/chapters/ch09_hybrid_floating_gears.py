@@ -5,6 +5,7 @@ which inertial parameters matter at all. Featherstone, Rigid Body Dynamics Algor
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -110,6 +111,16 @@ projected = G.T @ H @ G
 assert np.isclose(projected[0, 1], H[0, 2] + rho[1] * H[0, 3]) and same(kt.crba(data, x), projected)
 armature = kt.crba(two_links("none").replace(armature=rho**2 * J_rotor), x)
 print("mass matrix with rotors", projected.round(4).tolist(), ", with armatures", armature.round(4).tolist())
+
+# %%
+bent = np.stack([np.zeros(100), np.linspace(-np.pi, np.pi, 100)], axis=1)
+figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
+for model, label in ((data, "rotors"), (two_links("none").replace(armature=rho**2 * J_rotor), "armatures alone")):
+    ax.plot(np.degrees(bent[:, 1]), kt.crba(model, bent)[:, 0, 1], label=label)
+ax.set(xlabel="second angle [deg]", ylabel="$H_{12}$ [kg m$^2$]")
+ax.set_title("Coupling inertia of a geared arm (section 9.6)")
+ax.legend()
+plt.show()
 
 # %% [markdown]
 # ## Regroupable inertial parameters (section 9.7)

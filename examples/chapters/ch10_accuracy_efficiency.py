@@ -6,6 +6,7 @@ chapter 10.
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -38,6 +39,17 @@ for distance in (0.1, 1.0, 10.0, 100.0, 1000.0):
     worst = max(error(distance * np.cos(t), distance * np.sin(t)) for t in turns)
     print(f"|c| = {distance:6}: error at the center of mass {worst:.0e}")
 assert worst > 1e-11  # 1e6 times that near the origin: the square of the distance
+
+# %%
+distances = np.logspace(-1, 3, 25)
+errors = [max(error(d * np.cos(t), d * np.sin(t)) for t in turns[::4]) for d in distances]
+figure, ax = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+ax.loglog(distances, errors, "o-", label="error")
+ax.loglog(distances, 1e-16 * distances**2, "--", color="0.5", label="rounding times the distance squared")
+ax.set(xlabel="distance of the center of mass [m]", ylabel="error [m/s$^2$]")
+ax.set_title("A body far from the origin (section 10.1)")
+ax.legend()
+plt.show()
 
 # %% [markdown]
 # ## A zigzag arm (section 10.2)

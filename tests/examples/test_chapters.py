@@ -8,13 +8,14 @@ import runpy
 import time
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples" / "chapters"
 CHAPTERS = sorted(FOLDER.glob("*.py"))
 chapters = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 SECONDS = 5.0
-LINES = range(80, 151)
+LINES = range(80, 171)
 CELL = re.compile(r"^# %%(.*)$", flags=re.MULTILINE)
 
 
@@ -32,13 +33,17 @@ def test_there_is_one_for_each_chapter():
 
 @chapters
 def test_it_runs(path, monkeypatch, tmp_path, capsys):
-    """Without a display, in an empty folder, in five seconds of the processor's time; it prints what it finds."""
+    """Without a display, in an empty folder, in five seconds of the processor's time; it prints and draws."""
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)
+    plt.close("all")
     start = time.process_time()
     runpy.run_path(str(path), run_name="__main__")
     assert time.process_time() - start < SECONDS
     assert len(capsys.readouterr().out.splitlines()) >= 5
+    figures = [plt.figure(number) for number in plt.get_fignums()]
+    assert figures and all(ax.has_data() for figure in figures for ax in figure.axes)
+    plt.close("all")
 
 
 @chapters
