@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from kinetree.errors import KinetreeError, MissingDependencyError
 
 HINT = (
-    'the viewer needs the package viser: pip install viser, or in a checkout of kinetree pip install ".[viewer]". '
-    "Without it, run.animate() and kinetree.viz draw stick figures by matplotlib."
+    'the viewer needs the package viser: pip install viser, or in a checkout of kinetree pip install ".[view]". '
+    'Without it, run.save("run.html") writes a page, and run.save("run.gif") a film, by matplotlib where no browser is.'
 )
 
 

@@ -113,7 +113,7 @@ class Viewer:
         scene = self.server.scene
         scene.configure_default_lights(False)
         scene.configure_environment_map(None)  # an image as light takes ten seconds where there is no graphics card
-        scene.add_light_hemisphere("/light/sky", intensity=1.1, ground_color=(150, 146, 140), position=tuple(up))
+        scene.add_light_hemisphere("/light/sky", intensity=1.35, ground_color=(150, 146, 140), position=tuple(up))
         toward = self.server.initial_camera.position - self.server.initial_camera.look_at
         toward = toward / np.linalg.norm(toward)
         side = np.cross(up, toward)
