@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 import numpy as np
 
@@ -130,8 +131,10 @@ def _complete(kt, model, bridge, compiled: bool) -> dict[str, object]:
     model = model.without_unsupported("loops", "equalities", "actuators")  # which are switched off there
     if model.unsupported:
         return {"complete_reason": f"holds {len(model.unsupported)} tendons with forces"}
-    # Dry friction and limits are constraints in MuJoCo, another law, and switched off there.
-    model = model.replace(dry_friction=0.0).without_limits()
+    # Dry friction and limits are constraints in MuJoCo, another law, and switched off there; so is inertia of tendons.
+    none = {"dry_friction": 0.0, "armature": 0.0, "lower": -np.inf, "upper": np.inf}
+    tendons = tuple(replace(tendon, **none) for tendon in model.tendons)
+    model = model.replace(dry_friction=0.0, equipment=replace(model.equipment, tendons=tendons)).without_limits()
     q, v, a = random_states(model, np.random.default_rng(SEED + 1))
     if model.couplings:
         q, v = kt.kinematics.apply_couplings(model, q, v)

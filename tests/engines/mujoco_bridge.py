@@ -131,9 +131,9 @@ class MujocoBridge:
         return self.tau_from_mujoco(q, self.data.qfrc_bias + M @ shift)
 
     def passive(self, q, v):
-        """Joint forces (nv,) of springs and dampers."""
+        """Joint forces (nv,) of springs and dampers, and those of fluids and gravcomp that the model has."""
         self._set(q, v)
-        return self.tau_from_mujoco(q, self.data.qfrc_spring + self.data.qfrc_damper)
+        return self.tau_from_mujoco(q, self.data.qfrc_passive)
 
     def aba(self, q, v, tau):
         """Accelerations (nv,) of the bare tree under joint forces, which it has no others beside."""

@@ -1,11 +1,14 @@
 """Kinds of force elements: closed forms, external wrenches, and errors by name."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from kinetree.algorithms.force_elements import gauss_newton_slopes
+from kinetree.forces import JointForce
 from tests.forces.test_elements import machine, state
 
 POINT = (0.1, -0.2, 0.3)
@@ -238,6 +241,33 @@ def test_fluids_and_compensation_of_files_are_mujocos():
         passive = kt.conventions.from_mujoco(model, mj, q=data.qpos, tau=data.qfrc_fluid + data.qfrc_gravcomp)["tau"]
         ours = kt.dynamics.passive_joint_forces(model, q, v)
         np.testing.assert_allclose(ours, passive, atol=1e-12 * np.abs(passive).max())
+
+
+def test_fluids_compensation_and_higher_orders_are_written():
+    """Written and read again: the same passive forces; what the format does not hold is refused by name."""
+    pytest.importorskip("mujoco")
+    text = """<mujoco><option density="90" viscosity=".7" wind=".3 -.2 .5"/><worldbody>
+      <body name="a" gravcomp=".3"><freejoint name="a"/>
+        <inertial mass="1.5" pos=".1 .2 .3" fullinertia=".2 .3 .4 .02 .03 .01"/>
+        <body name="b" pos="0 0 -.8" euler="9 8 7" gravcomp="1">
+          <joint name="b" axis="1 1 0" pos=".2 .1 0" stiffness="2 .4 .3" springref="10" damping=".1 .2"/>
+          <inertial mass=".7" pos=".1 0 .2" fullinertia=".02 .03 .04 .002 .003 .001"/></body></body>
+      </worldbody></mujoco>"""
+    model = kt.io.load_mjcf(text)
+    again = kt.io.load_mjcf(kt.io.to_mjcf(model))
+    assert [force.name for force in again.own_elements] == [force.name for force in model.own_elements]
+    assert len(model.own_elements) == 5
+    for seed in range(3):
+        q, v = model.random_state(np.random.default_rng(seed))
+        with kt.interpreted():
+            found, expected = (kt.dynamics.passive_joint_forces(m, q, v) for m in (again, model))
+        np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
+    box, weight = (next(f for f in model.own_elements if f.name.startswith(x)) for x in ("fluid", "gravcomp"))
+    for changed in (replace(box, size=(0.1, 0.2, 0.3)), replace(box, density=1.0), replace(weight, vector=(1.0, 0, 0)),
+                    replace(weight, at=(0.0, 0.0, 0.0))):  # fmt: skip
+        others = [changed if f.name == changed.name else f for f in model.own_elements]
+        with pytest.raises(kt.errors.UnsupportedError, match=f"force elements .*'{changed.name}'"):
+            kt.io.to_mjcf(model.replace(forces=[*(f for f in model.forces if isinstance(f, JointForce)), *others]))
 
 
 @pytest.mark.parametrize("axes", [(0.1, 0.2, 0.3), (0.05, 0.05, 0.25), (0.2, 0.2, 0.2)])

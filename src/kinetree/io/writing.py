@@ -80,9 +80,10 @@ class UnsupportedFeatures:
         """Nothing is lost, but it is written in another way, or needs care in reading."""
         self._notes.append((level, where, message))
 
-    def add_parts(self) -> None:
-        """The parts of the model that no format has."""
-        for kind, parts in (("geared rotors", self.model.rotors), ("force elements", self.model.own_elements)):
+    def add_parts(self, elements=None) -> None:
+        """The parts of the model that no format has; of force elements those that are left, by default all."""
+        elements = self.model.own_elements if elements is None else elements
+        for kind, parts in (("geared rotors", self.model.rotors), ("force elements", elements)):
             for part in parts:
                 self.add(kind, repr(part.name))
 

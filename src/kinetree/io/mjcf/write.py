@@ -16,6 +16,7 @@ from kinetree.io.free_names import Names
 from kinetree.io.mjcf.contacts import write_contacts
 from kinetree.io.mjcf.write_constraints import with_equalities
 from kinetree.io.mjcf.write_equipment import EquipmentWriter
+from kinetree.io.mjcf.write_forces import WrittenForces
 from kinetree.io.mjcf.write_inertia import write_inertia
 from kinetree.io.mjcf.write_joints import Part, Place, joint_attributes, places, settle_physics
 from kinetree.io.mjcf.write_shapes import Shapes, pose
@@ -75,9 +76,10 @@ def mjcf_text(
 ) -> tuple[str, Report]:
     """The text and the report; ``folder`` is where the file goes, for relative names of meshes."""
     features = UnsupportedFeatures(model, "MJCF", unsupported)
-    settle_physics(model, features)
+    forces = WrittenForces(model)
+    settle_physics(model, features, forces.left)
     model = features.model = with_equalities(model, features)
-    file = MjcfFile(model, features, MeshNames(meshes, folder, features))
+    file = MjcfFile(model, features, MeshNames(meshes, folder, features), forces)
     file.write()
     return text_of(file.root), features.report()
 
@@ -93,11 +95,11 @@ class MjcfFile:
         Where the file shows the robot.
     """
 
-    def __init__(self, model, features: UnsupportedFeatures, mesh_names: MeshNames) -> None:
-        self.model, self.features = model, features
+    def __init__(self, model, features: UnsupportedFeatures, mesh_names: MeshNames, forces: WrittenForces) -> None:
+        self.model, self.features, self.forces = model, features, forces
         self.root = add(None, "mujoco", model=model.name)
         add(self.root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
-        add(self.root, "option", gravity=numbers_text(model.gravity))
+        add(self.root, "option", gravity=numbers_text(model.gravity), **forces.fluid)
         asset = add(self.root, "asset")
         self.wrapped = _wrapped(model)
         self.shapes = Shapes(asset, mesh_names, features, {id(shape): name for name, shape in self.wrapped.items()})
@@ -157,6 +159,8 @@ class MjcfFile:
         first, name = place.bodies[0], model.body_names[i]
         parent = model.parent[first]
         attributes = {"name": name} | self._placement(place, parent)
+        if i in self.forces.gravcomp:
+            attributes["gravcomp"] = self.forces.gravcomp[i]
         element = self.elements[i] = add(self.elements[parent], "body", **attributes)
         self.bodies.add(name)
         for part in place.parts:
@@ -203,7 +207,12 @@ class MjcfFile:
             attributes["axis"] = numbers_text(part.axis)
         if part.ref:
             attributes["ref"] = number_text(part.ref)
-        add(element, "joint", **attributes, **joint_attributes(self.model, part, self.features))
+        attributes |= joint_attributes(self.model, part, self.features)
+        if (more := self.forces.higher.get(self.model.joint_name(part.body))) is not None:
+            for what in ("stiffness", "damping"):
+                if coefficients := getattr(more, f"higher_{what}"):
+                    attributes[what] = numbers_text((float(getattr(self.model, what)[part.v][0]), *coefficients))
+        add(element, "joint", **attributes)
 
     # Frames ----------------------------------------------------------------------------------------------------------
 

@@ -255,9 +255,9 @@ def _in_a_row(joint) -> list[tuple[str, Sequence[float], int]]:
 # Springs, friction and limits -------------------------------------------------------------------------------------
 
 
-def settle_physics(model, features: UnsupportedFeatures) -> None:
-    """Add the passive physics that MJCF does not support to the features."""
-    features.add_parts()
+def settle_physics(model, features: UnsupportedFeatures, elements) -> None:
+    """Add the passive physics that MJCF does not support to the features, with the force elements that are left."""
+    features.add_parts(elements)
     for i in model.outward():
         joint, v, q = model.joints[i], model.v_slice[i], model.q_slice[i]
         where = f"joint {model.joint_name(i)!r}"
