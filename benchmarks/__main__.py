@@ -39,6 +39,7 @@ SUITE = {
     "big_models": "chains of thousands of bodies",
     "redmax": "REDMAX, its dual, ABA and maximal coordinates on chains",
     "viewer": "replay of a humanoid with meshes in the live viewer, and runs that are watched",
+    "viewer_export": "pages, pictures and films of robots with meshes: sizes, times to write and to open",
     "gpu": "kernels on a CUDA device, where there is one",
 }
 QUICK = ("throughput", "rivals", "work_precision")  # those that can check their harness without measuring

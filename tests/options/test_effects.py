@@ -136,7 +136,7 @@ CASES = [
              lambda o=option, x=value, s=suffix: kt.viz.save_view(kt.models.cart_pole(), f"x{s}", **{o: x}),
              f"{option} is an option of {others}")
         for option, value, suffix, others in (
-            ("fps", 5.0, ".png", ".html, .glb, .gif, .mp4"), ("size", (9, 9), ".html", ".png, .gif, .mp4"),
+            ("fps", 5.0, ".png", ".html, .glb, .rrd, .gif, .mp4"), ("size", (9, 9), ".html", ".png, .gif, .mp4"),
             ("time", 0.0, ".gif", ".png"), ("speed", 2.0, ".html", ".gif, .mp4"),
             ("renderer", "auto", ".html", ".png, .gif, .mp4"), ("zoom", 2.0, ".glb", ".html, .png, .gif, .mp4"),
             ("camera", (1, 1, 0), ".glb", ".html, .png"), ("overlays", "frames", ".glb", ".html, .png"),

@@ -131,7 +131,7 @@ def test_runs_between_samples_are_interpolated(tmp_path):
         ("run.bmp", {}, KinetreeError, "no trajectory format '.bmp'. Known: .npz"),
         ("run.npz", {"fps": 5}, ArgumentError, "'fps': it belongs to pictures (.html"),
         ("run.png", {"time": 7.0}, ArgumentError, "save_view: time is 7.0, expected a time of the run, 0 to 1 s."),
-        ("run.png", {"fps": 5}, ArgumentError, "run.png is a picture: fps is an option of .html, .glb, .gif, .mp4"),
+        ("run.png", {"fps": 5}, ArgumentError, "is a picture: fps is an option of .html, .glb, .rrd, .gif, .mp4"),
         ("run.png", {"camera": (0, 0, 1)}, ArgumentError, "a vector to the camera that is not vertical"),
         ("run.png", {"size": (0, 5)}, ArgumentError, "width and height in pixels"),
         ("run.gif", {"speed": 0}, ArgumentError, "save_view: speed is 0, expected a positive number"),

@@ -20,7 +20,7 @@ from kinetree.simulation.snapshot import fingerprint
 from kinetree.simulation.tables import load_csv, save_csv
 
 CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
-PICTURES = (".html", ".glb", ".png", ".gif", ".mp4")  # written by `kinetree.viewer`
+PICTURES = (".html", ".glb", ".rrd", ".png", ".gif", ".mp4")  # written by `kinetree.viewer`
 
 
 def save(trajectory, path, energy_balance: bool | None = None, **view) -> Path:

@@ -496,7 +496,7 @@ class Trajectory:
             ``.npz`` (the default when there is no suffix) and ``.nc`` or ``.h5`` (NetCDF 4, which is HDF5; needs the
             extra ``data``) keep everything but the model; ``.csv`` has one labeled column per coordinate.
             ``.html`` is a page that shows the motion in any browser, without network; ``.png`` a picture, ``.mp4`` and
-            ``.gif`` are films, ``.glb`` a glTF model with its motion: see `kinetree.viz.save_view`.
+            ``.gif`` are films, ``.glb``, ``.rrd`` models with their motion: see `kinetree.viz.save_view`.
         energy_balance : bool, optional
             Keep the energy balance, too, if there is one, so that it can be read without the model: by default
             wherever the format can hold it, which csv cannot.

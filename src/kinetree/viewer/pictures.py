@@ -74,6 +74,7 @@ def _shots(text: str, times, size) -> list[bytes]:
     width, height = map(int, size)
     with chromium() as browser:
         sheet = browser.new_context(viewport={"width": width, "height": height}, offline=True).new_page()
+        sheet.evaluate("window.kinetreePictures = true")  # smooth edges, though they take long without a graphics card
         sheet.set_content(text)
         sheet.wait_for_function("window.kinetree !== undefined")
         urls = (sheet.evaluate(f"kinetree.picture({float(t)!r}, {width}, {height})") for t in times)

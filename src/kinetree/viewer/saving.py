@@ -16,6 +16,7 @@ from kinetree.viewer.gltf import gltf
 from kinetree.viewer.html import page
 from kinetree.viewer.pictures import write_gif, write_mp4, write_still
 from kinetree.viewer.recording import direction_of, group_of, recording
+from kinetree.viewer.rerun_file import write_rerun
 
 RENDERERS = ("auto", "browser", "matplotlib")
 
@@ -31,12 +32,14 @@ class Format(NamedTuple):
 OPTIONS = {  # those that act in a format
     "page": ("fps", "camera", "zoom", "overlays"),
     "animated model": ("fps",),
+    "recording of Rerun": ("fps",),
     "picture": ("time", "size", "renderer", "camera", "zoom", "overlays"),
     "film": ("fps", "speed", "size", "renderer", "camera", "zoom", "overlays"),
 }
 FORMATS = {
     ".html": Format(50.0, (0, 0), "page"),
     ".glb": Format(50.0, (0, 0), "animated model"),
+    ".rrd": Format(50.0, (0, 0), "recording of Rerun"),
     ".png": Format(50.0, (1280, 720), "picture"),
     ".gif": Format(20.0, (640, 360), "film"),
     ".mp4": Format(30.0, (1280, 720), "film"),
@@ -63,11 +66,12 @@ def save_view(
         Several are drawn over each other, all but the first tinted.
     path : path-like
         ``.html``: a page with the viewer, which any browser opens from the disk, without network; ``.png``: one
-        picture; ``.mp4``, ``.gif``: films; ``.glb``: a glTF model with its motion, for Blender and other programs.
+        picture; ``.mp4``, ``.gif``: films; ``.glb``: a glTF model with its motion, for Blender and other programs;
+        ``.rrd``: a recording for the viewer Rerun.
     q : (nq,) array_like, optional
         Position of models [rad or m; quaternions unit]. Default: the keyframe "initial", or the neutral position.
     fps : float, optional
-        Frames per second [1/s]; default 50 in pages and glTF, 30 in MP4, 20 in GIF.
+        Frames per second [1/s]; default 30 in MP4, 20 in GIF, else 50.
     size : (int, int), optional
         Width and height of pictures and films [pixels]; default (1280, 720), of GIF (640, 360).
     time : float, optional
@@ -98,7 +102,7 @@ def save_view(
     UnsupportedError
         No format has this suffix.
     MissingDependencyError
-        MP4 without imageio-ffmpeg; the browser is to draw and is missing.
+        MP4 without imageio-ffmpeg, Rerun without rerun-sdk; the browser is to draw and is missing.
     KinetreeError
         A run was loaded without its model.
 
@@ -120,7 +124,7 @@ def save_view(
     speed, renderer = 1.0 if speed is None else float(speed), "auto" if renderer is None else renderer
     fps = form.fps if fps is None else float(fps)
     # A fast film shows fewer frames of simulated time.
-    recorded = recording(runs, fps if form.name in ("page", "animated model") else fps / speed, q, shapes)
+    recorded = recording(runs, fps / speed, q, shapes)
     known = {group_of(overlay) for run in recorded.runs for overlay in run.overlays}
     visible = None if overlays is None else names("save_view: overlays", overlays)
     for name in visible or ():
@@ -133,6 +137,8 @@ def save_view(
             write_text(path, page(recorded, **view))
         case "animated model":
             write_bytes(path, gltf(recorded))
+        case "recording of Rerun":
+            write_rerun(path, recorded)
         case "picture":
             t = recorded.end if time is None else float(time)
             if not recorded.start <= t <= recorded.end:

@@ -3,7 +3,9 @@
 const TYPES = { f4: Float32Array, u2: Uint16Array, u4: Uint32Array, i2: Int16Array, u1: Uint8Array };
 
 export async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let k = 0; k < bytes.length; k++) bytes[k] = characters.charCodeAt(k);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const buffer = await new Response(stream).arrayBuffer();
   return (entry) => {

@@ -75,7 +75,7 @@ class Arrows extends Overlay {
     const width = 3 * this.count;
     const [points, vectors] = [this.row(this.points, width, t), this.row(this.vectors, width, t)];
     const [from, along] = [new THREE.Vector3(), new THREE.Vector3()];
-    const radius = 0.006 * this.size;
+    const radius = 0.01 * this.size;
     for (let k = 0; k < this.count; k++) {
       from.fromArray(points, 3 * k);
       along.fromArray(vectors, 3 * k);

@@ -18,9 +18,20 @@ function gridOf(half, step) {
   return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: 0xc4ccd4 }));
 }
 
+// Without a graphics card; shadows and smooth edges are slow then.
+function drawnBySoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
 export class Stage {
   constructor(canvas, view) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true });
+    this.software = drawnBySoftware();
+    // Smooth edges take half of the time there; pictures have them all the same.
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.software || Boolean(window.kinetreePictures) });
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.scene.background = new THREE.Color(SKY);
@@ -31,13 +42,6 @@ export class Stage {
     this.light(view);
     this.view = view;
     this.shadows(!this.software);
-  }
-
-  // Software rendering is slow with shadows.
-  get software() {
-    const gl = this.renderer.getContext();
-    const info = gl.getExtension("WEBGL_debug_renderer_info");
-    return /swiftshader|llvmpipe|software/i.test(info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "");
   }
 
   light({ center, radius, floor, step }) {

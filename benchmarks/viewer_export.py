@@ -1,0 +1,117 @@
+"""Pages, pictures and films of a humanoid and an arm with meshes: sizes, times to write, and times to open.
+
+``python -m benchmarks.viewer_export`` writes ``benchmarks/results/viewer_export.json``. A page counts as open when it
+has drawn its first picture with all triangles; Chromium draws by software (SwiftShader), which is slower than any
+graphics card. Verified first: the page has the triangles of the scene, and moves.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import kinetree as kt
+from benchmarks.machine import machine, versions
+from benchmarks.store import write
+from kinetree.viewer.chromium import chromium
+from kinetree.viewer.scene import Scene
+from tests.engines.robots import robot_path
+
+DURATION, REPEATS, FILM = 10.0, 3, 1.0
+PACKAGES = ("kinetree", "numpy", "playwright", "imageio-ffmpeg", "matplotlib", "example-robot-data")
+ROBOTS = {"talos_reduced": True, "panda": False}
+
+
+def run_of(name: str, duration: float):
+    """Ten seconds of a robot that falls from its neutral position, with dampers in its joints."""
+    model = kt.load(robot_path(name), floating_base=ROBOTS[name])
+    hinges = [model.joint_name(i) for i in model.outward() if model.joints[i].nv == 1]
+    model = model.replace(damping=dict.fromkeys(hinges, 1.0))
+    v = np.zeros(model.nv)
+    v[-len(hinges) :] = np.linspace(-1.0, 1.0, len(hinges))
+    if ROBOTS[name]:
+        model = model.replace(gravity=(0.0, 0.0, 0.0))
+    q, v = kt.kinematics.apply_couplings(model, model.neutral(), v)
+    return kt.simulate(model, q, v, duration=duration, dt=2e-3, progress=False)
+
+
+def seconds(call) -> float:
+    """Wall time of a call [s]."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def opened(browser, path: Path, triangles: int) -> tuple[float, float]:
+    """Seconds until a page is open, and frames per second while it plays; it is verified on the way."""
+    sheet = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True).new_page()
+    messages = []
+    sheet.on("console", lambda message: messages.append(message.text))
+
+    def ready():
+        sheet.goto(path.as_uri())
+        sheet.wait_for_function("window.kinetree !== undefined")
+
+    took = seconds(ready)
+    assert sheet.evaluate("kinetree.triangles") == [triangles]
+    assert not messages, messages
+    first = sheet.evaluate("kinetree.robots[0].bodies.at(-1).position.toArray()")
+    count = sheet.evaluate("""() => new Promise((done) => {
+        let frames = 0;
+        const draw = kinetree.draw;
+        kinetree.draw = function () { frames++; draw.call(kinetree); };
+        kinetree.play();
+        setTimeout(() => { kinetree.play(false); done(frames); }, 4000);
+    })""")
+    assert sheet.evaluate("kinetree.robots[0].bodies.at(-1).position.toArray()") != first
+    sheet.context.close()
+    return took, count / 4.0
+
+
+def measured(name: str, browser, folder: Path, quick: bool) -> dict:
+    """The numbers of one robot."""
+    run = run_of(name, 1.0 if quick else DURATION)
+    triangles = sum(len(x.faces) for part in Scene.of(run.model).parts for x in part.triangles())
+    path = folder / f"{name}.html"
+    run.save(path)  # meshes are read once
+    times = [seconds(lambda: run.save(path)) for _ in range(1 if quick else REPEATS)]
+    loads = [opened(browser, path, triangles) for _ in range(1 if quick else REPEATS)]
+    found = {
+        "nv": run.model.nv, "triangles": triangles, "duration_s": run.duration,
+        "page_MB": path.stat().st_size / 1e6, "page_written_s": statistics.median(times),
+        "page_open_s": statistics.median(x for x, _ in loads), "page_open_worst_s": max(x for x, _ in loads),
+        "software_fps": statistics.median(x for _, x in loads),
+        "glb_MB": run.save(folder / f"{name}.glb").stat().st_size / 1e6,
+    }  # fmt: skip
+    short = run.between(0.0, 0.2 if quick else FILM)
+    for renderer in ("browser", "matplotlib"):
+        frames = max(1, round(short.duration * 10))
+        film = seconds(lambda r=renderer: short.save(folder / f"{r}.mp4", fps=10, renderer=r))
+        found[f"{renderer}_film_s_per_frame"] = film / frames
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="check the harness, write nothing")
+    quick = parser.parse_args().quick
+    results = {}
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        for name in ("panda",) if quick else ROBOTS:
+            results[name] = measured(name, browser, Path(folder), quick)
+            print(name, {key: round(x, 3) for key, x in results[name].items()})
+    if not quick:
+        write("viewer_export", {"machine": machine(), "versions": versions(PACKAGES), "robots": results})
+
+
+if __name__ == "__main__":
+    main()
