@@ -161,7 +161,9 @@ PLACES = {
     "kinetree.viz": {
         "animate": "viewer.stick",
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
-        "plot_comparison": "viz.run_plots", "plot_contacts": "viz.contacts", "plot_deformables": "viz.deformables",
+        "plot_comparison": "viz.run_plots", "plot_connectivity": "viz.structure",
+        "plot_constraint_drift": "viz.closure", "plot_sparsity": "viz.structure", "plot_workspace": "viz.workspace",
+        "plot_contacts": "viz.contacts", "plot_deformables": "viz.deformables",
         "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",
         "plot_mechanism": "viz.mechanism", "plot_path": "viz.run_plots", "plot_phase": "viz.run_plots",
         "plot_power": "viz.run_plots", "plot_trajectory": "viz.plots",

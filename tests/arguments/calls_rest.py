@@ -121,6 +121,7 @@ def viewed(**given) -> str:
 def drawn(folder: pathlib.Path) -> dict:
     m = arm()
     run = kt.simulate(m, [0.3, -0.2], [0.1, 0.2], duration=0.003, dt=1e-3)
+    closed = kt.simulate(kt.models.four_bar(), duration=0.003, dt=1e-3)
     both, touched = {"run": run}, kt.simulate(kt.models.free_shape("sphere", 0.1), duration=0.003, ground=True)
     return {
         "viz.joint_kinds": (viz.joint_kinds, {}),
@@ -132,6 +133,10 @@ def drawn(folder: pathlib.Path) -> dict:
         "view": (viewed, dict(model_or_run=m, q=[0.1, 0.2], role="stick", host="127.0.0.1", port=18900, play=False)),
         "viz.plot_joint": (viz.plot_joint, whole_call(viz.plot_joint, joint="revolute")),
         "viz.plot_mechanism": (viz.plot_mechanism, whole_call(viz.plot_mechanism, model=m, q=[0.1, 0.2])),
+        "viz.plot_connectivity": (viz.plot_connectivity, whole_call(viz.plot_connectivity, model=m)),
+        "viz.plot_sparsity": (viz.plot_sparsity, whole_call(viz.plot_sparsity, model=m)),
+        "viz.plot_constraint_drift": (viz.plot_constraint_drift, whole_call(viz.plot_constraint_drift, run=closed)),
+        "viz.plot_workspace": (viz.plot_workspace, whole_call(viz.plot_workspace, model=m, frame="lower", samples=9)),
         "viz.joint_gallery": (viz.joint_gallery, whole_call(viz.joint_gallery, joints={"a": m.joints[1]})),
         "viz.plot_trajectory": (viz.plot_trajectory, whole_call(viz.plot_trajectory, trajectory=run)),
         "viz.plot_phase": (viz.plot_phase, whole_call(viz.plot_phase, **both)),

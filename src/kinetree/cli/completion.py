@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 FIGURES = (".png", ".svg", ".pdf")
 RUNS = (".npz", ".nc", ".h5", ".csv")
+FILMS = (".html", ".glb", ".mp4", ".gif")
 ROBOTS = (".urdf", ".xml", ".mjcf", ".sdf")
 SIMULATIONS = (".yaml", ".yml")
 

@@ -90,7 +90,10 @@ def simulate(
     plot: Figure = None,
     save: Annotated[
         Path | None,
-        option("Write the run: a .npz, .nc, .h5 or .csv file.", complete=completion.files(*completion.RUNS)),
+        option(
+            "Write the run: .npz, .nc, .h5 or .csv; or show its motion: .html, .glb, .mp4, .gif or .png.",
+            complete=completion.files(*completion.RUNS, *completion.FILMS),
+        ),
     ] = None,
     report: Annotated[
         bool, option("Report irregularities of the run, and its energy balance.", "--report")

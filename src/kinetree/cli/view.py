@@ -1,4 +1,4 @@
-"""``kinetree view``: a robot or a saved run in the browser."""
+"""``kinetree view``: a robot or saved runs in the browser."""
 
 from __future__ import annotations
 
@@ -19,46 +19,33 @@ def robots_and_runs(incomplete: str) -> list[str]:
     ----------
     incomplete : str
     """
-    return completion.robots(incomplete) + [
-        path for path in completion.files(*completion.RUNS)(incomplete) if not path.endswith("/")
-    ]
+    runs = completion.files(*completion.RUNS)(incomplete)
+    return completion.robots(incomplete) + [path for path in runs if not path.endswith("/")]
 
 
 @command
 def view(
-    what: Annotated[str, argument("A robot, as for other commands, or a saved run.", robots_and_runs)],
+    what: Annotated[list[str], argument("A robot, as for other commands, or saved runs.", robots_and_runs)],
     robot: Annotated[
-        str | None, option("The robot of a saved run, which the file does not contain.", complete=completion.robots)
+        str | None, option("The robot of saved runs, which the files do not contain.", complete=completion.robots)
     ] = None,
     floating_base: FloatingBase = False,
+    port: Annotated[int, option("The first port to try.", default=True, min=1, max=65535)] = 8080,
 ) -> Output:
-    """Show a robot or a saved run in the browser, until Ctrl-C.
+    """Show a robot or saved runs in the browser, until Ctrl-C.
 
-    Sliders move the joints of a robot. A run is replayed.
+    Sliders move the joints of a robot. Runs are replayed, the others over the first one.
     """
     import kinetree as kt
 
-    is_run = Path(what).suffix.lower() in completion.RUNS
-    if is_run and robot is None:
-        raise UnsupportedError(f"{what}: files of runs do not contain the robot: give --robot.", option="robot")
-    if robot is not None and not is_run:
-        raise UnsupportedError(f"--robot is of saved runs, and {what} is none: leave it out.", option="robot")
-    model = load(robot if is_run else what, floating_base)
-    shown = kt.Trajectory.load(what, model) if is_run else model
-    show = getattr(kt, "view", None)
-    if show is None:
-        raise UnsupportedError("There is no viewer in this installation: pip install 'kinetree[view]' brings it.")
-    server = show(shown)
-    return Output({"shown": what}, lambda: wait(server))
-
-
-def wait(server: object) -> None:
-    """Serve until Ctrl-C.
-
-    Parameters
-    ----------
-    server : object
-        The viewer, with ``wait()``.
-    """
-    if hasattr(server, "wait"):
-        server.wait()
+    runs = [path for path in what if Path(path).suffix.lower() in completion.RUNS]
+    if len(runs) < len(what) and len(what) > 1:
+        raise UnsupportedError(f"{' '.join(what)}: give one robot, or runs alone.", option="what")
+    if runs and robot is None:
+        raise UnsupportedError(f"{runs[0]}: files of runs do not contain the robot: give --robot.", option="robot")
+    if robot is not None and not runs:
+        raise UnsupportedError(f"--robot is of saved runs, and {what[0]} is none: leave it out.", option="robot")
+    model = load(robot if runs else what[0], floating_base)
+    shown = [kt.Trajectory.load(path, model) for path in runs] or [model]
+    viewer = kt.view(*shown, port=port)
+    return Output({"shown": what, "url": viewer.url}, viewer.wait)

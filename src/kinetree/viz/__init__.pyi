@@ -12,6 +12,8 @@ from kinetree.viewer.stick import animate as animate
 from kinetree.viz.joints import joint_gallery as joint_gallery
 from kinetree.viz.joint_table import joint_kinds as joint_kinds
 from kinetree.viz.run_plots import plot_comparison as plot_comparison
+from kinetree.viz.structure import plot_connectivity as plot_connectivity
+from kinetree.viz.closure import plot_constraint_drift as plot_constraint_drift
 from kinetree.viz.contacts import plot_contacts as plot_contacts
 from kinetree.viz.deformables import plot_deformables as plot_deformables
 from kinetree.viz.run_plots import plot_energy_balance as plot_energy_balance
@@ -20,7 +22,9 @@ from kinetree.viz.mechanism import plot_mechanism as plot_mechanism
 from kinetree.viz.run_plots import plot_path as plot_path
 from kinetree.viz.run_plots import plot_phase as plot_phase
 from kinetree.viz.run_plots import plot_power as plot_power
+from kinetree.viz.structure import plot_sparsity as plot_sparsity
 from kinetree.viz.plots import plot_trajectory as plot_trajectory
+from kinetree.viz.workspace import plot_workspace as plot_workspace
 from kinetree.viewer.saving import save_view as save_view
 
 __all__ = [
@@ -29,6 +33,8 @@ __all__ = [
     "joint_gallery",
     "joint_kinds",
     "plot_comparison",
+    "plot_connectivity",
+    "plot_constraint_drift",
     "plot_contacts",
     "plot_deformables",
     "plot_energy_balance",
@@ -37,6 +43,8 @@ __all__ = [
     "plot_path",
     "plot_phase",
     "plot_power",
+    "plot_sparsity",
     "plot_trajectory",
+    "plot_workspace",
     "save_view",
 ]
