@@ -19,7 +19,8 @@ from tests.engines.robots import robot_path
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 SHARE = str(pathlib.Path(robot_path("panda")).parents[4])
 SIZE = {"width": 1000, "height": 560}
-SCENE = (0, 0, 676, 560)  # without the panel
+SMALL = {"width": 780, "height": 380}
+SCENE = (0, 0, 456, 380)  # of a small one, without the panel
 
 
 def loaded(path: str, **options):
@@ -51,7 +52,7 @@ def linkage():
     return kt.simulate(model, kt.assemble(model), duration=0.5)
 
 
-def shot(browser, subject, q=None, prepare=lambda viewer: None) -> Image.Image:
+def shot(browser, subject, q=None, prepare=lambda viewer: None, size=SIZE) -> Image.Image:
     """The page, once it is drawn, without the notice on software rendering; runs at their end."""
     options = {} if q is None else {"q": q}
     with kt.view(subject, play=False, quiet=True, port=18800, **options) as viewer:
@@ -59,7 +60,7 @@ def shot(browser, subject, q=None, prepare=lambda viewer: None) -> Image.Image:
         if hasattr(viewer.stage, "clock"):
             viewer.stage.clock.seek(viewer.stage.clock.end)
             viewer.stage.refresh()
-        sheet = browser.new_context(viewport=SIZE).new_page()
+        sheet = browser.new_context(viewport=size).new_page()
         sheet.goto(f"{viewer.url}?fixedDpr=1")
         sheet.locator(".mantine-Notification-closeButton").first.dispatch_event("click", timeout=120_000)
         before = None
@@ -67,6 +68,7 @@ def shot(browser, subject, q=None, prepare=lambda viewer: None) -> Image.Image:
             sheet.wait_for_timeout(2000)
             now = sheet.screenshot(timeout=120_000)
             if now == before:
+                sheet.close()
                 return Image.open(io.BytesIO(now)).convert("RGB")
             before = now
 
@@ -78,17 +80,17 @@ def main() -> None:
         shot(browser, loaded("panda"), bent, panda).save(DOCS / "viewer_panda.png", optimize=True)
         shot(browser, standing()).save(DOCS / "viewer_quadruped.png", optimize=True)
         four = [
-            shot(browser, loaded("anymal_c_simple_description/urdf/anymal.urdf", floating_base=True)),
-            shot(browser, loaded("talos_reduced", floating_base=True)),
-            shot(browser, linkage()), shot(browser, reaching()),
+            shot(browser, subject, size=SMALL)
+            for subject in (
+                loaded("anymal_c_simple_description/urdf/anymal.urdf", floating_base=True),
+                loaded("talos_reduced", floating_base=True), linkage(), reaching(),
+            )
         ]  # fmt: skip
         width, height = SCENE[2] - SCENE[0], SCENE[3] - SCENE[1]
         sheet = Image.new("RGB", (2 * width, 2 * height), "white")
         for k, picture in enumerate(four):
             sheet.paste(picture.crop(SCENE), (k % 2 * width, k // 2 * height))
-        sheet.resize((width * 3 // 2, height * 3 // 2), Image.Resampling.LANCZOS).save(
-            DOCS / "viewer_robots.png", optimize=True
-        )
+        sheet.save(DOCS / "viewer_robots.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -201,6 +201,18 @@ def test_a_simulation_that_is_watched_has_the_same_bits(viewer):
         kt.simulate(model, duration=0.1, view="yes")
 
 
+def test_shadows_are_off_where_they_take_long(viewer, monkeypatch):
+    """Of many triangles at first; the box of the page switches the light."""
+    model = kt.models.double_pendulum()
+    for most, expected in ((10**6, True), (1, False)):
+        monkeypatch.setattr("kinetree.viewer.viewer.MANY", most)
+        show_model(viewer, model)
+        light = viewer.server.scene.get_handle_by_name("/light/key")
+        assert light.cast_shadow is expected and viewer.shadows.value is expected
+        user_sets(viewer.shadows, not expected)
+        assert light.cast_shadow is not expected
+
+
 def test_the_clock_begins_again_and_keeps_its_time():
     """Speeds, pauses and seeks do not jump."""
     wall = [0.0]

@@ -162,12 +162,19 @@ class OverlayNodes:
             case Arrows():
                 r = 0.008 * size
                 return scene.add_arrows(
-                    name, colors=overlay.color, shaft_radius=r, head_radius=2.4 * r, head_length=5.0 * r, **content
+                    name,
+                    colors=tuple(linear(overlay.color).tolist()),
+                    shaft_radius=r,
+                    head_radius=2.4 * r,
+                    head_length=5.0 * r,
+                    **content,
                 )
             case Paths():
                 return scene.add_line_segments(name, thickness=0.008 * size, **content)
             case Lines():
-                return scene.add_line_segments(name, colors=overlay.color, thickness=0.006 * size, **content)
+                return scene.add_line_segments(
+                    name, colors=tuple(linear(overlay.color).tolist()), thickness=0.006 * size, **content
+                )
             case Surfaces():
                 return scene.add_mesh_simple(
                     name, faces=overlay.faces, color=overlay.color, side="double", flat_shading=True, **content
@@ -187,6 +194,11 @@ class OverlayNodes:
                 )  # fmt: skip
 
 
+def linear(color) -> np.ndarray:
+    """Intensities of a color of the screen: of lines and arrows the page takes these, of meshes the color itself."""
+    return np.asarray(color, float) ** 2.2
+
+
 def kind_of(overlay) -> str:
     """The name under which an overlay is shown and hidden, together with others of its kind."""
     return getattr(overlay, "group", overlay.name)
@@ -204,7 +216,7 @@ def _content(overlay, k: int) -> dict | None:
             return {"points": ends.astype(np.float32)}
         case Paths():
             points = np.asarray(overlay.points[k], np.float32)
-            color = overlay.colors if overlay.colors.ndim == 1 else overlay.colors[k]
+            color = linear(overlay.colors if overlay.colors.ndim == 1 else overlay.colors[k])
             colors = np.broadcast_to(np.round(255.0 * color).astype(np.uint8), (len(points) - 1, 2, 3))
             return {"points": np.stack([points[:-1], points[1:]], axis=1), "colors": colors}
         case Lines():

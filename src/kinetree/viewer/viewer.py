@@ -20,6 +20,7 @@ from kinetree.viewer.replay_stage import ReplayStage
 from kinetree.viewer.scene import ROLES
 
 OFFER = 1.0 / 40.0  # [s] of wall time between positions that a running simulation shows
+MANY = 50_000  # triangles: without a graphics card, shadows of more take seconds
 RISE = 0.02  # of the size: a grid is drawn at height zero if the robot does not reach farther below
 
 
@@ -36,6 +37,8 @@ class Viewer:
         For additions to the page.
     stage : ModelStage or ReplayStage
         What the page shows.
+    shadows : viser.GuiCheckboxHandle
+        Whether it shows shadows.
     """
 
     def __init__(self, host: str, port: int, label: str) -> None:
@@ -69,6 +72,9 @@ class Viewer:
                 self.stage.remove()
             self.stage = stage = stage_of()
             self._look(*stage.camera())
+            with stage.display.folder:
+                self.shadows = self.server.gui.add_checkbox("shadows", bool(self._sun.cast_shadow))
+            self.shadows.on_update(lambda event: setattr(self._sun, "cast_shadow", event.target.value))
         self.wake()
 
     def replay(self, *runs, role: str = "visual", play: bool = True) -> None:
@@ -118,10 +124,17 @@ class Viewer:
         toward = toward / np.linalg.norm(toward)
         side = np.cross(up, toward)
         places = {"key": (0.5 * toward - 0.7 * side + 1.2 * up, 1.8), "fill": (toward + side, 0.35)}
-        for name, (place, intensity) in places.items():
-            scene.add_light_directional(
-                f"/light/{name}", intensity=intensity, cast_shadow=name == "key", position=tuple(10.0 * place)
-            )
+        lights = {
+            name: scene.add_light_directional(f"/light/{name}", intensity=intensity, position=tuple(10.0 * place))
+            for name, (place, intensity) in places.items()
+        }
+        self._sun = lights["key"]
+        self._sun.cast_shadow = self._triangles() < MANY
+
+    def _triangles(self) -> int:
+        """How many are drawn."""
+        scenes = [x.scene for x in getattr(self.stage, "actors", (self.stage,)) if x.scene is not None]
+        return sum(len(x.faces) for scene in scenes for part in scene.parts for x in part.triangles())
 
     def show(self, q, t: float | None = None) -> None:
         """Show a position of the model.
