@@ -43,6 +43,23 @@ def uses() -> dict[str, list[tuple[str, str]]]:
     return {name: sorted(set(places)) for name, places in found.items()}
 
 
+def has_example(entry: PublicName) -> bool:
+    """Whether the docstring of a name has an example."""
+    return entry.kind != "data" and ">>>" in (getattr(entry.thing, "__doc__", None) or "")
+
+
+def short_examples() -> list[str]:
+    """The blocks of docs/api_examples.md."""
+    text = (ROOT / "docs" / "api_examples.md").read_text()
+    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def example(entry: PublicName, blocks: list[str]) -> str | None:
+    """The first block in which a name occurs."""
+    word = re.compile(rf"(?<![\w.]){re.escape(entry.shown)}\b")
+    return next((block for block in blocks if word.search(block)), None)
+
+
 def page(entry: PublicName, used: list[tuple[str, str]], first: bool) -> str:
     """The page of one name; ``first``: no other page documents the same thing."""
     up = f"{entry.namespace} <index>"
@@ -53,6 +70,18 @@ def page(entry: PublicName, used: list[tuple[str, str]], first: bool) -> str:
     if not first:
         lines += ["   :no-index:"]
     lines += [""]
+    block = None if has_example(entry) else example(entry, short_examples())
+    if block:
+        code = [f"   {line}".rstrip() for line in block.rstrip().splitlines()]
+        lines += [
+            ".. rubric:: Example",
+            "",
+            "From :doc:`short examples </api_examples>`.",
+            "",
+            ".. code-block:: python",
+            "",
+        ]
+        lines += [*code, ""]
     found = where(entry.shown)
     if found:
         path, symbol = found
