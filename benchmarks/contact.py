@@ -54,6 +54,8 @@ class Task:
         Step [s].
     """
 
+    force = 40.0  # of random joint forces [N m]
+
     def __init__(self, kt, case: str, states: int, steps: int, dt: float = DT) -> None:
         from tests.engines.robots import robot_path
 
@@ -92,13 +94,14 @@ class Task:
         n, nv = self.n, self.model.nv
         q, tau = np.tile(self.q, (n, 1)), None
         if which == "walk":
-            tau = np.repeat(self.rng.normal(size=(n, -(-self.steps // 20), nv)) * 40.0, 20, axis=1)[:, : self.steps]
+            tau = self.force * self.rng.normal(size=(n, -(-self.steps // 20), nv))
+            tau = tau.repeat(20, axis=1)[:, : self.steps]
             tau[..., :6] = 0.0
-        if which == "fall":
+        if which in ("fall", "lie"):
             turn = self.rng.standard_normal((n, 4))
             q[:, 2] += 0.5
             q[:, 3:7] = turn / np.linalg.norm(turn, axis=1)[:, None]
-        before = {"stand": 0.3, "walk": 0.1, "fall": 0.35}[which]
+        before = {"stand": 0.3, "walk": 0.1, "fall": 0.35, "lie": 1.5}[which]
         steps = round(before / self.dt)
         early = None if tau is None else tau[:, np.arange(steps) % self.steps]
         q, v = (x[:, -1] for x in self.rolled(q, None, early, steps, every=steps))
@@ -155,7 +158,7 @@ class Task:
         """The collision shapes of body i."""
         return [shape for shape in self.floating.geometry[i] if shape.role != "visual"]
 
-    def mujoco_rollout(self, bridge, start, states: int):
+    def mujoco_rollout(self, bridge, start, states: int, threads: int = 0):
         """MuJoCo's own rollout of some states of a set."""
         import mujoco
         from mujoco import rollout
@@ -169,7 +172,8 @@ class Task:
         given = np.zeros((states, self.steps, nv))
         if tau is not None:
             given[...] = there.tau_to(q[:, None], tau)
-        models, data, pool = [mj] * states, [mujoco.MjData(mj)], rollout.Rollout(nthread=0)
+        models, data = [mj] * states, [mujoco.MjData(mj) for _ in range(max(threads, 1))]
+        pool = rollout.Rollout(nthread=threads)
 
         def run():
             pool.rollout(models, data, first, given, control_spec=int(mujoco.mjtState.mjSTATE_QFRC_APPLIED),
