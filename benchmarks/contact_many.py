@@ -2,9 +2,9 @@
 
 The humanoid of Gymnasium (17 capsules and spheres) has all pairs of its shapes but those of neighbors, and those with
 the ground, as `model.with_contacts(ground=True, self_collision=True)` chooses them; MuJoCo gets the same pairs. States
-are those of kinetree's motion under random joint forces, and lying after a fall. Before anything is timed both engines move
-for 20 ms from the same states, MuJoCo's contact as stiff as its step allows. 1,024 robots are ANYmal on four feet, as
-in `benchmarks.contact`, in wall time. ``python -m benchmarks.contact_many`` writes
+are those of kinetree's motion under random joint forces, and lying after a fall. Before anything is timed both engines
+move for 20 ms from the same states, MuJoCo's contact as stiff as its step allows. 1,024 robots are ANYmal on four feet,
+as in `benchmarks.contact`, in wall time. ``python -m benchmarks.contact_many`` writes
 ``benchmarks/results/contact_many.json``; ``--quick`` checks that the harness works and says nothing about speed.
 """
 

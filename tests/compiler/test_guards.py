@@ -179,6 +179,23 @@ def test_values_without_a_substitute_are_for_stretches_under_the_same_condition(
     assert together[::-1].tobytes() == evaluated(compiled, states, dtype).tobytes()
 
 
+def test_rules_do_not_look_into_values_of_a_stretch(states):
+    """A difference that a rule would reduce to a product within the stretch, which others may not use."""
+
+    def algorithm(x):
+        near = settled(x[0] > 0.3)
+        z, total = guarded(near, [x[1]], lambda: [sweeps(x, plain)[3], x[1] * x[2] + x[4]])
+        (z,) = guarded(near, [z], lambda: [z + (total - x[4]) * sweeps(x, plain, 1)[2]])
+        return [z, *x[5:]]
+
+    compiled = program(algorithm)
+    guarded_by = [guard[:2] for guard in compiled.guards]
+    last = max(stop for _, stop in guarded_by)
+    assert min(start for start, _ in guarded_by) < last and sum(stop - start for start, stop in guarded_by) > 0.8 * last
+    expected = np.array([algorithm(row.tolist()) for row in states])
+    assert evaluated(compiled, states) == pytest.approx(expected, abs=1e-13)
+
+
 def test_numbers_that_change_in_turn_have_one_slot(states):
     """A stretch that is skipped has nothing to do: what it changes stays where it is."""
     compiled = program(sweeps)

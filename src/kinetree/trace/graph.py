@@ -122,7 +122,11 @@ class Graph:
             self._guarding = False
         # Without the rules of `where`, which could give a result by parts that others use.
         results = [b if a == b else self.node(("where", holds, a, b)) for a, b in zip(new, old, strict=False)]
-        results += new[len(old) :]
+        # Rules look into sums and products: a selection hides what others may not use.
+        results += [
+            k if k < start or self.value[k] is not None else self.node(("where", holds, k, self.ZERO))
+            for k in new[len(old) :]
+        ]
         self.guards.append(Guard(start, len(self.nodes), values, tuple(results), tuple(old)))
         made = [self.index.popitem() for _ in range(len(self.index) - known)]
         self.index.update(entry for entry in reversed(made) if entry[0][0] in ("const", "input", "param"))
