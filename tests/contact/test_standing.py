@@ -16,8 +16,7 @@ SOLO = {"FL_HFE": 0.7, "FR_HFE": 0.7, "HL_HFE": -0.7, "HR_HFE": -0.7,
 TALOS = {f"leg_{side}_{n}": angle for side in ("left", "right") for n, angle in ((3, -0.4), (4, 0.8), (5, -0.4))}
 ROBOTS = [
     ("anymal_b", ANYMAL, [f"{leg}_FOOT" for leg in ("LF", "RF", "LH", "RH")], 200.0, 5.0),
-    pytest.param("solo12", SOLO, [f"{leg}_LOWER_LEG" for leg in ("FL", "FR", "HL", "HR")], 20.0, 0.3,
-                 marks=pytest.mark.sweep),
+    ("solo12", SOLO, [f"{leg}_LOWER_LEG" for leg in ("FL", "FR", "HL", "HR")], 20.0, 0.3),
     pytest.param("talos_reduced", TALOS, ["leg_left_6_link", "leg_right_6_link"], 8000.0, 200.0,
                  marks=pytest.mark.sweep),
 ]  # fmt: skip

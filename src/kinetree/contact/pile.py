@@ -343,11 +343,12 @@ class Pile:
         of_all[: len(self)] = acceleration
         a, b = self._pair.T
         # Twice the energy per mass that forces give on the way from here to the surface.
-        gain = -2.0 * gap * np.einsum("nk,nk->n", of_all[b] - of_all[a], self._points[:, 4:])
+        along = np.einsum("nk,nk->n", of_all[b] - of_all[a], self._points[:, 4:])
+        gain = -2.0 * gap * along
         slow = 2.0 * dt * np.linalg.norm(self.gravity)
         for round in range(ROUNDS):
             rate = contacts.gap_rates()
-            hits = (rate < -slow) & (gap + dt * rate < 0.0)
+            hits = (rate < -slow) & (gap + dt * (rate + dt * along) < 0.0)
             if not (hits & (e > 0.0)).any():
                 break
             if round == 0:

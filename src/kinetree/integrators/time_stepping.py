@@ -31,7 +31,7 @@ from kinetree.spatial.scalar import absolute, is_zero, where
 FEW = 8  # contacts, whose sliding is computed only where they slip: that is two more tests in each visit
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 TOLERANCE = 1e-7  # [m/s] residual of a step in `simulate`
-SLOW = 0.01  # [rad/s or m/s] of a step next to rest, which is solved exactly where sweeps do not
+SLOW = 0.1  # [rad/s or m/s] of a step next to rest, which is solved exactly where sweeps do not
 CREDIT, RETURNED = 50.0, 0.1  # exact solutions that may follow each other at most, and their share of all other steps
 SOLVING = 12  # sweeps of such a step, at most
 REPEATED = 7  # how often these follow each other
