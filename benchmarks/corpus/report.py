@@ -37,9 +37,10 @@ raw XML. Numbers are the largest relative errors over {STATES} random states wit
 * **M**: the mass matrix (`crba`); **bias**: the joint forces at zero acceleration (`rnea`: gravity, Coriolis and
   centrifugal); **a**: the accelerations of forward dynamics (`aba`) under the forces that give each joint an
   acceleration of order one. All three concern the bare tree with armature. In MJCF also **springs**: the joint forces
-  of springs and dampers (`passive_joint_forces`), and **complete**: `forward_dynamics` with them, against `qacc`
-  without contacts, constraints, limits, dry friction and actuators; empty where the model holds tendons with forces,
-  so that only the bare tree is compared.
+  of springs, dampers, tendons, fluids and compensation of gravity (`passive_joint_forces`, `qfrc_passive`), and
+  **complete**: `forward_dynamics` with them, against `qacc` without contacts, constraints, limits, dry friction,
+  actuators and inertia of tendons.
+* **load** is the wall time of one reading, which other work on the machine lengthens.
 * Coordinates are scaled so that M has a unit diagonal; errors are relative to the largest entry. A finger counts as
   much as a hip, and units do not matter.
 * An error is accepted up to {TOLERANCE:.0e}. Where M is ill-conditioned no two engines agree on accelerations; then

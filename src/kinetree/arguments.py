@@ -322,6 +322,7 @@ def a_model(what: str, value: object) -> None:
     if isinstance(value, type) or not all(hasattr(value, name) for name in ("outward", "joint_names", "v_slice")):
         file = isinstance(value, (str, os.PathLike)) and not isinstance(value, type)
         hint = f"kt.load({shown(value)})" if file else "as kt.load and ModelBuilder.build give it"
+        hint = getattr(type(value), "instead_of_a_model", hint)
         refuse(what, value, f"a Model, {hint}")
 
 

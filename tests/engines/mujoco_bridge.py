@@ -78,6 +78,7 @@ class MujocoBridge:
         if not any(name.startswith("gravcomp ") for name in names):
             mj_model.body_gravcomp[:] = 0.0
         mj_model.tendon_armature[:] = 0.0
+        mj_model.jnt_actgravcomp[:] = 0  # compensation is a passive force here
         self.model, self.mj_model, self.data = model, mj_model, mujoco.MjData(mj_model)
         self.there = MuJoCo(model, mj_model, by_order=by_order)
         self.q_to_mujoco, self.velocity_map = self.there.q_to, self.there.T

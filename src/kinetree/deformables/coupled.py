@@ -69,6 +69,12 @@ class Coupled(CoupledSystem):
     (101, 6, 3)
     """
 
+    instead_of_a_model = (
+        "as kt.load and ModelBuilder.build give it: rollouts, gradients and exports take no coupled deformables, whose "
+        "steps solve sparse equations. coupled.simulate(...) runs them; coupled.point_mass_model() is a Model of few "
+        "nodes"
+    )
+
     @checked(
         duration=a_positive_number, dt=a_positive_number, controller=a_callable, inputs=an_instance(Inputs),
         record=an_instance(Record), progress=a_truth_value,
