@@ -47,7 +47,7 @@ def registry():
 
 @pytest.mark.parametrize("kind", JOINTS)
 def test_every_kind_is_drawn(kind):
-    """One panel, titled by the class, with a line of text for each coordinate and finite curves."""
+    """One panel, titled by the class: two bodies, and for each coordinate a line of text and two finite curves."""
     figure = kt.viz.plot_joint(kind)
     (axes,) = figure.axes
     joint = KINDS[kind].joint
@@ -56,7 +56,9 @@ def test_every_kind_is_drawn(kind):
     labels = [text.get_text() for text in axes.texts if "[" in text.get_text()]
     assert len(labels) == now.nv + bool(joint.time_dependent)
     curves = [np.array(line.get_data_3d()) for line in axes.lines]
-    assert len(curves) >= 6 and all(np.isfinite(curve).all() for curve in curves)
+    assert len(curves) >= 3 + 2 * len(labels) and all(np.isfinite(curve).all() for curve in curves)
+    bodies = len(axes.collections)
+    assert bodies == 2 + 2 * len(labels) * (len(labels) < 4)
 
 
 def test_courses_are_the_joints_motion():

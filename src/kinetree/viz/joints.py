@@ -20,8 +20,12 @@ ARM = 0.25  # length of the axes of a frame, relative to the path of the origin
 VIEW = (24.0, -56.0)  # elevation and azimuth [deg]
 FILLED = 0.45  # half the share of the picture that a motion takes
 NET = 8  # lines of a net in both directions
-RESOLUTION = 96  # dots per inch
+RESOLUTION = 92  # dots per inch
 PICTURED = 0.2974  # matplotlib draws this share of the picture for half the edge of its cube, seen square on
+# Size and center of the boxes that stand for the bodies, relative to the axes of a frame.
+PREDECESSOR = (1.9, 1.3, 0.3), (0.0, 0.0, -0.45)
+SUCCESSOR = (1.5, 0.6, 0.45), (0.55, 0.0, 0.0)
+LIGHT = np.array([0.35, -0.62, 0.70])
 STEPS = 61
 SECONDS = 2.0
 
@@ -49,10 +53,11 @@ class Course:
 def plot_joint(joint: Joint | str, *, path=None, show: bool = False, axes=None):
     """Draw the motion of a joint: its frames, the paths of origin and axes along each coordinate, the axes of motion.
 
-    The pale frame is the predecessor's; the frame in red, green and blue (x, y, z) is the successor's in the middle of
-    the coordinates' range. From there each coordinate moves alone, in a color of its own: solid the path of the origin,
-    thin that of the tip that goes farthest, thin triads are intermediate frames, the dashed line is the axis that the
-    successor turns about, or along which it slides.
+    The gray body is the predecessor, at its frame; the blue one with the frame in red, green and blue (x, y, z) is the
+    successor in the middle of the coordinates' range. From there each coordinate moves alone, in a color of its own:
+    solid the path of the origin, thin that of the tip that goes farthest, transparent the successor at both ends of the
+    range (of joints with up to three coordinates); the dashed line is the axis that the successor turns about, or along
+    which it slides.
 
     Parameters
     ----------
@@ -190,10 +195,10 @@ def _draw(axes, joint: Joint, title: str) -> None:
     R, p, along = courses(joint)
     extent = max([0.0, *(float(np.ptp(course.p, axis=0).max()) for course in along)])
     arm = 1.0 if extent < 1e-9 else min(ARM * extent, 1.0)
-    drawn = [_triad(axes, np.eye(3), np.zeros(3), arm, (PALE,) * 3, 2.6, "xyz"), _triad(axes, R, p, arm, TRIAD, 2.0)]
-    ghosts = 8 if len(along) == 1 else 4 if len(along) < 4 else 2
+    drawn = [_box(axes, np.eye(3), np.zeros(3), arm, PREDECESSOR, "#B8B8B8", 1.0)]
+    drawn += [_box(axes, R, p, arm, SUCCESSOR, "#3F87C0", 1.0), _triad(axes, R, p, 0.8 * arm, TRIAD, 1.6, "xyz")]
     for color, course in zip(COLORS, along, strict=False):
-        drawn.append(_draw_course(axes, course, color, arm, ghosts))
+        drawn.append(_draw_course(axes, course, color, arm, ghosts=len(along) < 4))
     drawn.append(_draw_net(axes, joint))
     half = _fit(axes, np.concatenate([x.reshape(-1, 3) for x in drawn]))
     _draw_axes(axes, joint, 0.8 * half)
@@ -205,15 +210,34 @@ def _draw(axes, joint: Joint, title: str) -> None:
         axes.text2D(*place, line, transform=axes.transAxes, fontsize=6.5, color=COLORS[k % len(COLORS)], ha="center")
 
 
-def _draw_course(axes, course: Course, color: str, arm: float, ghosts: int) -> np.ndarray:
+def _draw_course(axes, course: Course, color: str, arm: float, ghosts: bool) -> np.ndarray:
     """Draw a course and return the points that should be seen."""
     axes.plot(*course.p.T, color=color, linewidth=1.6)
     tips = course.p[:, None] + arm * course.R.transpose(0, 2, 1)  # (STEPS, axis, 3)
     farthest = tips[:, int(np.argmax(np.linalg.norm(np.diff(tips, axis=0), axis=2).sum(axis=0)))]
     axes.plot(*farthest.T, color=color, linewidth=0.6, alpha=0.8)
-    for k in np.linspace(0, STEPS - 1, ghosts).round().astype(int):
-        _triad(axes, course.R[k], course.p[k], 0.7 * arm, (color,) * 3, 0.6)
-    return np.concatenate([course.p, farthest])
+    ends = [_box(axes, course.R[k], course.p[k], arm, SUCCESSOR, color, 0.16) for k in (0, -1)] if ghosts else []
+    return np.concatenate([course.p, farthest, *ends])
+
+
+def _box(axes, R, p, arm: float, shape: tuple, color: str, opacity: float) -> np.ndarray:
+    """Draw a body as a shaded box at a pose, and return its corners."""
+    from matplotlib.colors import to_rgb
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    size, center = (arm * np.array(x) for x in shape)
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    corners = p + (center + 0.5 * signs * size) @ R.T
+    faces, colors = [], []
+    for k in range(3):
+        for side in (-1, 1):
+            ring = [n for n in range(8) if signs[n, k] == side]
+            faces.append(corners[[ring[0], ring[1], ring[3], ring[2]]])
+            light = 0.62 + 0.38 * max(0.0, float(side * R[:, k] @ LIGHT))
+            colors.append((*(light * np.array(to_rgb(color))), opacity))
+    edge = (*(0.45 * np.array(to_rgb(color))), min(1.0, 2.0 * opacity))
+    axes.add_collection3d(Poly3DCollection(faces, facecolors=colors, edgecolors=[edge], linewidths=0.4))
+    return corners
 
 
 def _draw_net(axes, joint: Joint) -> np.ndarray:
