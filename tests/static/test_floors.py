@@ -10,6 +10,8 @@ from tests.static.source_tree import PACKAGE, ROOT, imports, module_name, packag
 
 FLOORS = (
     "errors",
+    "log",
+    "html_text",
     "foreign_names",
     "public",
     "arguments",

@@ -15,6 +15,7 @@ from kinetree.arguments import a_model, a_number, a_seed, a_whole_number, an_arr
 from kinetree.compiler.calls import plain_call
 from kinetree.compiler.function import compile
 from kinetree.errors import ModelError, ShapeError
+from kinetree.html_text import preformatted
 from kinetree.identify.consistency import pseudo_inertia
 from kinetree.model import Model
 from kinetree.model.inertial_parameters import inertial_parameters
@@ -220,6 +221,8 @@ class AccuracyReport:
             As for ``json.dumps``.
         """
         return json.dumps(finite_or_none(self.as_data()), indent=indent, allow_nan=False)
+
+    _repr_html_ = preformatted
 
     def __str__(self) -> str:
         rows = list(self.rows())

@@ -19,6 +19,7 @@ from kinetree.compiler.parameters import fitting, given_numbers, params_as_input
 from kinetree.compiler.time_argument import missing_inputs, timed
 from kinetree.compiler.tracing import numbers_model
 from kinetree.errors import UnsupportedError, unknown_name
+from kinetree.html_text import of_function
 from kinetree.native.arrays import WEAK
 from kinetree.native.threads import checked_threads
 from kinetree.once import alone, lock, made_once
@@ -321,6 +322,8 @@ class Function(ArrayCalls):
         if self.structure_model is self.model:
             return methodcaller("in_own_frames"), (self._made_of,)
         return methodcaller("with_parameters", self.model), (self._made_of,)
+
+    _repr_html_ = of_function
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))

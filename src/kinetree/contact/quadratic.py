@@ -69,7 +69,7 @@ def program(P, q, G, h) -> tuple[np.ndarray, np.ndarray, str, int]:
         import clarabel
     except ImportError:
         raise MissingDependencyError(
-            "quadratic programs of contact need the package clarabel: pip install 'kinetree[contact]'"
+            "quadratic programs of contact need the package clarabel: pip install clarabel"
         ) from None
     from scipy.sparse import csc_matrix, triu
 

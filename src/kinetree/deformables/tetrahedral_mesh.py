@@ -177,7 +177,7 @@ def read_mesh(path, *, scale: float = 1.0) -> TetrahedralMesh:
     try:
         import meshio
     except ImportError as error:
-        message = "reading tetrahedral meshes needs meshio: pip install 'kinetree[fem]'"
+        message = "reading tetrahedral meshes needs meshio: pip install meshio"
         raise MissingDependencyError(message) from error
     try:
         mesh = meshio.read(Path(path))

@@ -1,6 +1,6 @@
 """Geometry: volume, mass, center of mass, inertia and bounds of primitive shapes and meshes.
 
-Meshes need the package trimesh (``pip install "kinetree[mesh]"``); primitives need nothing.
+Meshes need the package trimesh (``pip install trimesh``); primitives need nothing.
 """
 
 from kinetree.geometry.bounds import bounding_box

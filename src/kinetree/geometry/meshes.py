@@ -385,7 +385,7 @@ def _package(name: str, message: str):
 
 
 def _trimesh():
-    return _package("trimesh", 'meshes need the package trimesh: pip install "kinetree[mesh]"')
+    return _package("trimesh", "meshes need the package trimesh: pip install trimesh")
 
 
 def _shown(vector: np.ndarray) -> str:

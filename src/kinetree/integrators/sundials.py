@@ -27,8 +27,8 @@ def load_sundials():
         import sksundae.ida
     except ImportError:
         raise MissingDependencyError(
-            "the methods CVODE, CVODE_ADAMS and IDA need the package scikit-sundae: pip install 'kinetree[sundials]' "
-            "(or pip install scikit-sundae). Without it, kt.integrators.Adaptive('BDF') or 'Radau' are for stiff "
+            "the methods CVODE, CVODE_ADAMS and IDA need the package scikit-sundae: pip install scikit-sundae. "
+            "Without it, kt.integrators.Adaptive('BDF') or 'Radau' are for stiff "
             "motions, too.",
             package="scikit-sundae",
         ) from None

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from kinetree import data
 from kinetree.arguments import a_path, checked
 from kinetree.errors import FileFormatError, unknown_name
+from kinetree.io import packages
 from kinetree.io.xml.reader import Document
 from kinetree.io.xml.source import FileContent, decode, read_bytes
+from kinetree.log import LOG
 
 if TYPE_CHECKING:
     from kinetree.io.isolated import Isolation
@@ -37,8 +39,10 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
     Parameters
     ----------
     source : str or path
-        A URDF, MJCF or SDF file, the text of one (it begins with ``<``), or a name of ``kinetree.data.robots()``. The
-        root element determines the format, whatever the name of the file.
+        A URDF, MJCF or SDF file, the text of one (it begins with ``<``), or a name: of ``kinetree.data.robots()``, of
+        example-robot-data ("talos", "anymal", with a free base by default), or of robot_descriptions
+        ("panda_description"), which clones from the network, where these packages are installed. The root element
+        determines the format, whatever the name of the file.
     isolate : bool or kinetree.io.Isolation
         True: read the file in a child process with limits of time and memory (60 s and 4 GiB, or those given), so that
         an untrusted file ends that process at most. The first such call takes half a second more.
@@ -54,6 +58,8 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
     ------
     FileNotFoundError
         If there is no such file.
+    MissingDependencyError
+        If the name is one of robot_descriptions, which is not installed.
     UnknownNameError
         If a bare name is neither a file nor a shipped robot, or an option is none of the format's; the message lists
         those that exist.
@@ -79,9 +85,12 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
     path = Path(source)
     if not path.exists():
         if isinstance(source, str) and not path.suffix and path.name == source:
-            if source not in data.robots():
-                raise unknown_name("robot", source, data.robots(), "those that ship with kinetree, and no such file")
-            return _read("robot", data.path(source), options)
+            if source in data.robots():
+                return _read("robot", data.path(source), options)
+            if found := packages.find(source):
+                return load(found.path, **found.options | options)
+            known = [*data.robots(), *packages.names()]
+            raise unknown_name("robot", source, known, "kinetree or installed packages, and no such file")
         raise FileNotFoundError(
             f"{source}: no such file. Shipped robots are loaded by name: {', '.join(data.robots())}."
         )
@@ -126,7 +135,17 @@ def _read(root: str | None, source: str | PathLike, options: dict) -> Model:
             article = "a" if form == "URDF" else "an"
             raise unknown_name("option", option, known, f"kt.load of {article} {form} file")
     options = _repeatable(options)
-    return reader(source, **options).read_with(options)
+    model = reader(source, **options).read_with(options)
+    file = "<string>" if isinstance(source, str) and "<" in source else source
+    LOG.info(
+        "loaded model %r from %s: nq = %d, nv = %d, report of %d",
+        model.name,
+        file,
+        model.nq,
+        model.nv,
+        len(model.report),
+    )
+    return model
 
 
 def _root_of(text: str) -> str | None:

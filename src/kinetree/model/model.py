@@ -18,6 +18,7 @@ from kinetree.errors import ModelError, unknown_name
 from kinetree.forces.contract import ForceElement
 from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.foreign_names import OF_MODELS, no_attribute
+from kinetree.html_text import of_model
 from kinetree.model import construction
 from kinetree.model import validation as check
 from kinetree.model.actuators import actuator_elements, joint_force_ranges
@@ -482,6 +483,8 @@ class Model(Equipped, JointArrays, ContactChoice):
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nb - 1} moving bodies, nq={self.nq}, nv={self.nv}>"
+
+    _repr_html_ = of_model
 
     def _twin(self) -> ScalarModel:
         return ScalarModel.view(self)  # code compiled for a model is not valid for one at a time

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.errors import DuplicateNameError, ModelError, NonFiniteError
+from kinetree.html_text import preformatted
 from kinetree.model.contact_data import check_bits, check_contact_data
 from kinetree.spatial import Transform, Vector3, rotation_from_matrix
 from kinetree.spatial.rotations import euler
@@ -418,6 +419,8 @@ class Report:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    _repr_html_ = preformatted
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.entries)) or "nothing to report"

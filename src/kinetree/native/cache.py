@@ -35,6 +35,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from kinetree.log import LOG
 from kinetree.native.private_folder import PrivateFolder, UntrustedError
 from kinetree.once import once
 
@@ -124,6 +125,15 @@ def load(key: str) -> bytes | None:
     key : str
         Any string.
     """
+    found = _loaded(key)
+    if found is None:
+        LOG.debug("cache: no entry %s", _name(key))
+    else:
+        LOG.debug("cache: %d bytes of %s", len(found), _name(key))
+    return found
+
+
+def _loaded(key: str) -> bytes | None:
     folder, name = directory(), _name(key)
     if folder is None:
         return None

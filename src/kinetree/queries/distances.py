@@ -88,7 +88,7 @@ def distances(
     GeometryError
         A mesh is missing, broken, or flat.
     MissingDependencyError
-        coal (``pip install "kinetree[contact]"``), or trimesh for meshes, is not installed.
+        coal (``pip install coal``), or trimesh for meshes, is not installed.
 
     Notes
     -----

@@ -34,7 +34,7 @@ def coal():
     try:
         return import_module("coal")
     except ImportError as error:
-        message = 'queries over shapes need the package coal: pip install "kinetree[contact]"'
+        message = "queries over shapes need the package coal: pip install coal"
         raise MissingDependencyError(message, package="coal") from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from kinetree.simulation.channels import SAMPLED, Quantity
 from kinetree.simulation.contacts import place_channels
 from kinetree.simulation.run_archives import INSTALL, SLASH
 from kinetree.simulation.storage import as_json, content
+from kinetree.simulation.tables import columns
 
 
 def to_xarray(run, frames=(), energy_balance: bool = True):
@@ -44,10 +46,7 @@ def to_xarray(run, frames=(), energy_balance: bool = True):
             labels = {"axis": list("xyz"), "row": list("xyz"), "column": list("xyz")}.get(dim, list(quantity.labels))
             if dim not in coords and labels:
                 coords[dim] = (dim, labels)
-    attributes = {
-        "model": run.model_name, "integrator": run.integrator, "dt": run.dt, "notes": "\n".join(run.notes),
-    }  # fmt: skip
-    return xarray.Dataset(data, coords, attributes)
+    return xarray.Dataset(data, coords, _about(run))
 
 
 def to_pandas(run, frames=()):
@@ -99,6 +98,44 @@ def save_netcdf(run, path: Path, energy_balance: bool) -> None:
         memory = io.BytesIO()  # HDF5 writes at changing positions, and discards the system's error of a full disk
         dataset.to_netcdf(memory, engine="h5netcdf", encoding=packed)
         file.write(memory.getbuffer())
+
+
+def need_parquet() -> None:
+    """Raise an error if the package for parquet files is missing."""
+    _package("pyarrow", "parquet files")
+
+
+def save_parquet(run, path: Path) -> None:
+    """Write the columns of a csv file as a parquet file, with model, integrator and notes in its metadata."""
+    need_parquet()
+    import pyarrow.parquet
+
+    table = pyarrow.table(dict(columns(run))).replace_schema_metadata({"kinetree": as_json(_about(run))})
+    with replacing(path) as file:
+        memory = io.BytesIO()
+        pyarrow.parquet.write_table(table, memory)
+        file.write(memory.getbuffer())
+
+
+def save_mat(run, path: Path) -> None:
+    """Write the channels as variables of a MATLAB file, with the structures ``labels``, ``units`` and ``about``."""
+    from scipy.io import savemat
+
+    data, labels, units = {"time": run.time}, {}, {"time": "s"}
+    for x in _quantities(run, (), energy_balance=False):
+        name = re.sub(r"\W", "_", x.name)[:63]
+        data[name] = x.values
+        labels[name] = np.array([label for label, _, _ in x.entries], dtype=object)
+        units[name] = np.array([unit for _, unit, _ in x.entries], dtype=object)
+    with replacing(path) as file:
+        memory = io.BytesIO()
+        about = {"labels": labels, "units": units, "about": _about(run)}
+        savemat(memory, data | about, long_field_names=True, do_compression=True, oned_as="column")
+        file.write(memory.getbuffer())
+
+
+def _about(run) -> dict:
+    return {"model": run.model_name, "integrator": run.integrator, "dt": run.dt, "notes": "\n".join(run.notes)}
 
 
 def _quantities(run, frames, energy_balance: bool) -> list[Quantity]:

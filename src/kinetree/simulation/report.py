@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.passive import joint_forces
+from kinetree.html_text import preformatted
 from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.contact_report import contact_findings, contact_notes, unsolved_energy
 from kinetree.simulation.divergence import Finding, divergence
@@ -52,6 +53,8 @@ class Report:
     def ok(self) -> bool:
         """Whether no finding is serious."""
         return not any(finding.serious for finding in self.findings)
+
+    _repr_html_ = preformatted
 
     def __str__(self) -> str:
         lines = [self.opening]

@@ -13,8 +13,8 @@ import numpy as np
 
 from kinetree.errors import FileFormatError, KinetreeError, MissingDependencyError
 
-SUFFIXES = ".npz and .nc or .h5 (NetCDF 4; complete), .csv (columns)"
-INSTALL = 'pip install "kinetree[data]"'
+SUFFIXES = ".npz and .nc or .h5 (NetCDF 4; complete), .csv (columns), .parquet and .mat (for other programs)"
+INSTALL = 'pip install ".[data]" in a checkout'
 SLASH = "|"  # NetCDF takes a slash in a name for a group
 LONGEST_TEXT = 2**27  # bytes of settings, labels and events
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}

@@ -19,6 +19,7 @@ from kinetree.simulation.run_content import FORMAT, STOPS, content
 from kinetree.simulation.snapshot import fingerprint
 from kinetree.simulation.tables import load_csv, save_csv
 
+TABLES = (".csv", ".parquet", ".mat")
 CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
 PICTURES = (".html", ".glb", ".rrd", ".png", ".gif", ".mp4")  # written by `kinetree.viewer`
 
@@ -31,7 +32,7 @@ def save(trajectory, path, energy_balance: bool | None = None, **view) -> Path:
         raise ArgumentError(f"Trajectory.save: {fault}.", argument=option)
     if path.suffix == "":
         path = path.with_suffix(".npz")
-    if energy_balance and path.suffix == ".csv":
+    if energy_balance and path.suffix in TABLES:
         raise KinetreeError(f"{path}: tables hold no energy balance; omit energy_balance, or save to .npz, .nc or .h5.")
     energy_balance = energy_balance is None or energy_balance
     if path.suffix == ".npz":
@@ -45,6 +46,10 @@ def save(trajectory, path, energy_balance: bool | None = None, **view) -> Path:
         from kinetree.simulation.labeled import save_netcdf
 
         save_netcdf(trajectory, path, energy_balance)
+    elif path.suffix in (".parquet", ".mat"):
+        from kinetree.simulation import labeled
+
+        (labeled.save_parquet if path.suffix == ".parquet" else labeled.save_mat)(trajectory, path)
     else:
         raise _unknown_suffix(path)
     return path
@@ -62,7 +67,11 @@ def check_suffix(path) -> None:
         from kinetree.simulation.labeled import need_netcdf
 
         need_netcdf()
-    elif suffix not in ("", ".npz", ".csv", *PICTURES):
+    elif suffix == ".parquet":
+        from kinetree.simulation.labeled import need_parquet
+
+        need_parquet()
+    elif suffix not in ("", ".npz", *TABLES, *PICTURES):
         raise _unknown_suffix(Path(path))
 
 
@@ -78,6 +87,10 @@ def load(path, model=None):
         raise KinetreeError(f"Trajectory.load: model is a {found}, expected a Model, as kt.load(its file) gives it.")
     if path.suffix == ".csv":
         return with_model(load_csv(path), model, path)
+    if path.suffix in TABLES:
+        raise KinetreeError(
+            f"{path}: {path.suffix} files are for other programs; save to .npz or .nc to load a run again."
+        )
     if path.suffix not in CONTAINERS:
         raise _unknown_suffix(path)
     with reading(path) as file:

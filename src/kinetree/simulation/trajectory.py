@@ -10,6 +10,7 @@ import numpy as np
 from kinetree import arguments
 from kinetree.arguments import checked
 from kinetree.errors import KinetreeError, NonFiniteError
+from kinetree.html_text import of_run
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.simulation.interpolation import interpolate
 from kinetree.simulation.provenance import Provenance
@@ -90,6 +91,8 @@ class Trajectory:
             f"Trajectory of {self.model_name!r}: {len(self)} samples over {self.duration:g} s, {self.integrator}, "
             f"{self.real_time_factor:.3g} x real time{', ended early' if self.ended_early else ''}"
         )
+
+    _repr_html_ = of_run
 
     @property
     def x(self) -> np.ndarray:
@@ -493,25 +496,22 @@ class Trajectory:
         Parameters
         ----------
         path : path-like
-            ``.npz`` (the default when there is no suffix) and ``.nc`` or ``.h5`` (NetCDF 4, which is HDF5; needs the
-            extra ``data``) keep everything but the model; ``.csv`` has one labeled column per coordinate.
-            ``.html`` is a page that shows the motion in any browser, without network; ``.png`` a picture, ``.mp4`` and
-            ``.gif`` are films, ``.glb``, ``.rrd`` models with their motion: see `kinetree.viz.save_view`.
+            ``.npz`` (default) and ``.nc`` or ``.h5`` (NetCDF 4) keep everything but the model; ``.csv`` and
+            ``.parquet`` have one labeled column per coordinate, ``.mat`` variables of MATLAB; ``.html`` is a page that
+            shows the motion, ``.png``, ``.mp4``, ``.gif``, ``.glb``, ``.rrd`` pictures and films: `kinetree.viz.save_view`.
         energy_balance : bool, optional
-            Keep the energy balance, too, if there is one, so that it can be read without the model: by default
-            wherever the format can hold it, which csv cannot.
+            Keep the energy balance, to be read without the model: by default if the format can hold it (no tables).
         **view
             Of pages, pictures and films: the options of `kinetree.viz.save_view`.
 
         Returns
         -------
         pathlib.Path
-            The file written.
 
         Raises
         ------
         MissingDependencyError
-            ``.nc`` or ``.h5`` without xarray and h5netcdf; the message has the install command.
+            The format needs a package; the message has the command that installs it.
         """
         from kinetree.simulation.storage import PICTURES, save
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kinetree.log import LOG
+
 SHOW_AFTER = 1.0  # [s] of wall time: shorter work needs no line
+LOGGED = 0.05  # [s] longer work is logged as INFO, shorter (of the cache) as DEBUG
 SAY_AFTER = 5.0  # [s] where nothing can be drawn: notebooks, files
 
 _said: set[str] = set()  # a form for batches is compiled later: one sentence is enough
@@ -85,7 +89,7 @@ def shown(what: str) -> Iterator[None]:
         The task: "compiling aba for model 'arm'".
     """
     global _line
-    mine = _Line(what, _is_terminal()) if sys.stderr is not None else None
+    mine, start = _Line(what, _is_terminal()) if sys.stderr is not None else None, time.perf_counter()
     try:
         if mine is not None and _line is None:
             _line = mine
@@ -96,6 +100,8 @@ def shown(what: str) -> Iterator[None]:
             if _line is mine:
                 _line = None
             mine.close()
+        spent = time.perf_counter() - start
+        LOG.log(20 if spent > LOGGED else 10, "%s: %.3f s", what, spent)  # 20 is INFO
 
 
 def _is_terminal() -> bool:

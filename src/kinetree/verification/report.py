@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from kinetree.analysis.accuracy import finite_or_none
+from kinetree.html_text import preformatted
 
 HEADINGS = ("quantity", "method", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")
 
@@ -144,6 +145,8 @@ class Verification:
     def to_json(self, indent: int | None = 2) -> str:
         """The report as JSON text; numbers that are not finite are null."""
         return json.dumps(finite_or_none(self.as_data()), indent=indent)
+
+    _repr_html_ = preformatted
 
     def __str__(self) -> str:
         cells = [HEADINGS, *map(row_cells, self.rows)]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
+from kinetree.html_text import preformatted
 from kinetree.io.lint.codes import CODES, LEVELS
 from kinetree.io.xml.notes import XMLNotes
 from kinetree.io.xml.reader import Document
@@ -141,6 +142,8 @@ class LintResult:
 
     def __len__(self) -> int:
         return len(self.findings)
+
+    _repr_html_ = preformatted
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.findings), self.summary])

@@ -62,7 +62,7 @@ def require_mujoco():
             return mujoco
         oldest = ".".join(map(str, OLDEST))
         found = f"of which version {mujoco.__version__} is installed, and {oldest} or later is needed"
-    message = f"MJCF files are compiled by the package mujoco, {found}: pip install 'kinetree[mjcf]'"
+    message = f"MJCF files are compiled by the package mujoco, {found}: pip install mujoco"
     raise MissingDependencyError(message)
 
 

@@ -104,7 +104,7 @@ def _of_yaml(text: str) -> Tables:
         yaml = importlib.import_module("yaml")
     except ImportError:
         raise MissingDependencyError(
-            "files of loops in YAML need the package PyYAML: pip install 'kinetree[yaml]' (or pip install pyyaml). "
+            "files of loops in YAML need the package PyYAML: pip install pyyaml. "
             "Files of the same entries in TOML, such as robot.loops.toml, need nothing",
             package="yaml", code="missing-dependency",
         ) from None  # fmt: skip

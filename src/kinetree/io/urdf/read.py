@@ -67,7 +67,7 @@ def load_urdf(
         acceleration is undefined: refuse it, or make it fixed at zero.
     inertia_from : {"collision", "visual"}, optional
         Give links without ``<inertial>`` the mass and inertia that their shapes of this role have, filled with
-        ``density``; meshes need the extra ``kinetree[mesh]``. The report lists each link. Default: no mass.
+        ``density``; meshes need the package trimesh. The report lists each link. Default: no mass.
     density : float, optional
         Of ``inertia_from`` only [kg/m^3]; default 1000.
     loops : str, path or bool, optional
