@@ -45,7 +45,6 @@ FLOATING = {  # of robots with a free base
     "g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf",
     "go1": "go1_description/urdf/go1.urdf",
     "go2": "go2_description/urdf/go2.urdf",
-    "hector": "hector_description/robots/quadrotor_base.urdf",
     "hyq": "hyq_description/robots/hyq_no_sensors.urdf",
     "icub": "icub_description/robots/icub.urdf",
     "icub_reduced": "icub_description/robots/icub_reduced.urdf",
