@@ -55,8 +55,8 @@ class Environment(gymnasium.Env):
     ----------
     task : Task or str
         A task, or the name of one of `TASKS`.
-    render_mode : {"rgb_array"}, optional
-        `render` gives a picture (height, width, 3) of the mechanism as a stick figure.
+    render_mode : str, optional
+        With "rgb_array" `render` gives a picture of the mechanism as a stick figure.
 
     Raises
     ------
@@ -150,8 +150,8 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
         When environments whose episode ended begin a new one: with the next action, which is ignored (the default of
         gymnasium); at once, with the last observation as ``info["final_obs"]``; or by
         ``reset(options={"reset_mask": mask})``.
-    render_mode : {"rgb_array"}, optional
-        `render` gives a picture of each.
+    render_mode : str, optional
+        With "rgb_array" `render` gives a picture of each.
     threads : int, optional
         The most threads that share the states; default the environment variable KINETREE_NUM_THREADS, else all cores.
 
