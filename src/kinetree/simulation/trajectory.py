@@ -498,7 +498,7 @@ class Trajectory:
         path : path-like
             ``.npz`` (default) and ``.nc`` or ``.h5`` (NetCDF 4) keep everything but the model; ``.csv`` and
             ``.parquet`` have one labeled column per coordinate, ``.mat`` variables of MATLAB; ``.html`` is a page that
-            shows the motion, ``.png``, ``.mp4``, ``.gif``, ``.glb``, ``.rrd`` pictures and films: `kinetree.viz.save_view`.
+            shows the motion, ``.png``, ``.mp4``, ``.gif``, ``.glb``, ``.rrd`` are views: `kinetree.viz.save_view`.
         energy_balance : bool, optional
             Keep the energy balance, to be read without the model: by default if the format can hold it (no tables).
         **view
