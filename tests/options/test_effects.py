@@ -144,6 +144,8 @@ CASES = [
     ),
     Case("kt.viz.save_view", "q", lambda: ("test_pictures.py", "compares them"),
          lambda: kt.viz.save_view(kt.simulate(kt.models.cart_pole(), duration=0.01), "x.png", q=[0, 0]), "q is"),
+    Case("kt.deformables.CoupledRun.save", "view", lambda: ("test_overlays_of_pages.py", "opens the page"),
+         lambda: kt.deformables.Coupled(None, rope()).simulate(0.02, 0.01).save("x.npz", fps=5), "'fps': it belongs"),
     Case("kt.Trajectory.save", "view", lambda: ("test_pictures.py", "compares them"),
          lambda: kt.simulate(kt.models.cart_pole(), duration=0.01).save("x.npz", fps=5), "'fps': .* pictures"),
     *(

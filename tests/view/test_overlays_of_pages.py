@@ -98,7 +98,8 @@ def test_deformables_have_pages(open_page, tmp_path):
         (0, 0, 0), (0.2, 0, 0), (0, 0.2, 0), (2, 2), mass=0.1, stretch_stiffness=50.0, fixed=[0]
     )
     run = kt.deformables.Coupled(None, cloth).simulate(0.1, 0.01, progress=False)
-    page = open_page(kt.viz.save_view(run, tmp_path / "cloth.html"))
+    run.save(tmp_path / "cloth.html")
+    page = open_page(tmp_path / "cloth.html")
     page.evaluate(f"kinetree.set({run.time[-1]})")
     found = page.evaluate("Array.from(kinetree.overlays[0].geometry.attributes.position.array)")
     assert np.abs(np.reshape(found, (-1, 3)) - run.x[-1]).max() < 1e-4

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from kinetree.arguments import a_path, checked, choice
 from kinetree.errors import FileFormatError
 from kinetree.files import replacing
+from kinetree.simulation.storage import PICTURES, refuse_options_of_pictures
 
 ENERGIES = ("kinetic", "gravitational", "elastic")
 
@@ -107,17 +109,26 @@ class CoupledRun:
         return found | {name: float(getattr(self, name)[-1]) for name in ("work", "dissipated", "unexplained")}
 
     @checked(path=a_path)
-    def save(self, path) -> None:
-        """Write all arrays to a file of NumPy (.npz).
+    def save(self, path, **view) -> None:
+        """Write all arrays to a file of NumPy (.npz), or a page, a picture or a film of the motion.
 
         Parameters
         ----------
         path : path-like
+            ``.html``, ``.png``, ``.mp4``, ``.gif`` and others of `kinetree.viz.save_view`; else arrays of NumPy.
+        **view
+            The options of `kinetree.viz.save_view`.
 
         Raises
         ------
-        FileWriteError
+        FileWriteError, ArgumentError
         """
+        if Path(path).suffix.lower() in PICTURES:
+            from kinetree.viewer.saving import save_view
+
+            save_view(self, path, **view)
+            return
+        refuse_options_of_pictures("CoupledRun.save", path, view)
         with replacing(path) as file:
             np.savez_compressed(file, **{name: np.asarray(value) for name, value in vars(self).items()})
 

@@ -27,9 +27,7 @@ PICTURES = (".html", ".glb", ".rrd", ".png", ".gif", ".mp4")  # written by `kine
 def save(trajectory, path, energy_balance: bool | None = None, **view) -> Path:
     """Write a trajectory; the suffix chooses the format, npz without one; options of pictures are refused."""
     path = Path(path)
-    if option := next(iter(view), None):
-        fault = f"{path} takes no option {option!r}: it belongs to pictures ({', '.join(PICTURES)})"
-        raise ArgumentError(f"Trajectory.save: {fault}.", argument=option)
+    refuse_options_of_pictures("Trajectory.save", path, view)
     if path.suffix == "":
         path = path.with_suffix(".npz")
     if energy_balance and path.suffix in TABLES:
@@ -53,6 +51,22 @@ def save(trajectory, path, energy_balance: bool | None = None, **view) -> Path:
     else:
         raise _unknown_suffix(path)
     return path
+
+
+def refuse_options_of_pictures(where: str, path, view: dict) -> None:
+    """Refuse options that only pictures have.
+
+    Parameters
+    ----------
+    where : str
+        The call, for the message.
+    path : path-like
+    view : dict
+        The options.
+    """
+    if option := next(iter(view), None):
+        fault = f"{path} takes no option {option!r}: it belongs to pictures ({', '.join(PICTURES)})"
+        raise ArgumentError(f"{where}: {fault}.", argument=option)
 
 
 def check_suffix(path) -> None:
