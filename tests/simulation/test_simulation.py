@@ -264,6 +264,14 @@ def test_checkpoints_do_not_change_fixed_steps(tmp_path):
     assert_same_bits(odd, plain)
 
 
+def test_pieces_that_end_at_a_multiple_are_checkpointed(tmp_path):
+    """A run in pieces as long as the distance of the checkpoints has one after each piece."""
+    run = kt.Simulation(pendulum(), [1.0], integrator="rk4", checkpoint=kt.Checkpoint(tmp_path / "c", every=0.05))
+    for k in range(1, 4):
+        run.advance(0.05)
+        assert kt.simulation.Snapshot.load(tmp_path / "c").time == pytest.approx(0.05 * k)
+
+
 def test_every_without_a_checkpoint_is_an_error():
     """Half a setting is a slip."""
     with pytest.raises(ArgumentError, match=r"every is no option of its own; give checkpoint=kt.Checkpoint\("):

@@ -253,12 +253,12 @@ class Simulation:
         self._since = time.perf_counter()
         try:
             while not self.is_over and self._steps_left(end):
-                goal = end if self._checkpoint is None else min(end, self._next_save())
+                goal = min(end, stop := math.inf if self._checkpoint is None else self._next_save())
                 if self._stepper is None:
                     self._solve(goal, bar)
                 else:
                     self._run_steps(goal, bar)
-                if self._checkpoint is not None and goal < end and not self.is_over:
+                if stop <= end + step_loop.TIME_TOLERANCE * self.dt and not self.is_over:
                     self.save().save(self._checkpoint.path)
         except BaseException as error:
             self._keep(error)
