@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.arguments import a_path, checked, choice
 from kinetree.errors import FileFormatError
 from kinetree.files import replacing
-from kinetree.simulation.storage import PICTURES, refuse_options_of_pictures
+from kinetree.simulation.picture_formats import PICTURES, refuse_options_of_pictures
 
 ENERGIES = ("kinetic", "gravitational", "elastic")
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, FileFormatError, KinetreeError
+from kinetree.errors import FileFormatError, KinetreeError
 from kinetree.files import replacing
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.model import Model
 from kinetree.simulation import run_content
+from kinetree.simulation.picture_formats import PICTURES, refuse_options_of_pictures
 from kinetree.simulation.run_archives import SUFFIXES, Hdf5, Npz, foreign, read_json, reading
 from kinetree.simulation.run_content import FORMAT, STOPS, content
 from kinetree.simulation.snapshot import fingerprint
@@ -21,7 +22,6 @@ from kinetree.simulation.tables import load_csv, save_csv
 
 TABLES = (".csv", ".parquet", ".mat")
 CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
-PICTURES = (".html", ".glb", ".rrd", ".png", ".gif", ".mp4")  # written by `kinetree.viewer`
 
 
 def save(trajectory, path, energy_balance: bool | None = None, **view) -> Path:
@@ -51,22 +51,6 @@ def save(trajectory, path, energy_balance: bool | None = None, **view) -> Path:
     else:
         raise _unknown_suffix(path)
     return path
-
-
-def refuse_options_of_pictures(where: str, path, view: dict) -> None:
-    """Refuse options that only pictures have.
-
-    Parameters
-    ----------
-    where : str
-        The call, for the message.
-    path : path-like
-    view : dict
-        The options.
-    """
-    if option := next(iter(view), None):
-        fault = f"{path} takes no option {option!r}: it belongs to pictures ({', '.join(PICTURES)})"
-        raise ArgumentError(f"{where}: {fault}.", argument=option)
 
 
 def check_suffix(path) -> None:

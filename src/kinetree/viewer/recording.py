@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinetree.arguments import array, refuse
-from kinetree.deformables.run import CoupledRun
 from kinetree.errors import KinetreeError
 from kinetree.model.closing import usual_position
 from kinetree.model.model import Model
@@ -190,7 +189,7 @@ def recording(runs, fps: float, q=None, role: str = "visual") -> Recording:
     found = []
     for run in runs:
         tint = COMPARED[(len(found) - 1) % len(COMPARED)] if found else None
-        if isinstance(run, CoupledRun):
+        if hasattr(run, "triangles"):  # of deformables
             found.append(_of_deformables(run, fps, tint))
         else:
             found.append(_of_model(run, q, role, tint) if isinstance(run, Model) else _of_run(run, fps, role, tint))
@@ -288,7 +287,7 @@ def _of_run(run, fps, role, tint) -> Recorded:
     return turned(found, upright(scene.model.gravity))
 
 
-def _of_deformables(run: CoupledRun, fps: float, tint) -> Recorded:
+def _of_deformables(run, fps: float, tint) -> Recorded:
     """Bodies as lines, and the nodes: runs of deformables do not have their model."""
     step = max(1, int(1.0 / (fps * float(np.median(np.diff(run.time)))) * (1.0 + 1e-9))) if len(run.time) > 1 else 1
     rows = {name: getattr(run, name)[::step] for name in SAMPLES}
