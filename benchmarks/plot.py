@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 
 from benchmarks import store
+from kinetree.viz.style import COLORS, INK, STYLE
 
 FILE = pathlib.Path(__file__).parent.parent / "docs" / "benchmarks.svg"
 QUANTITIES = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
@@ -15,7 +16,7 @@ def rivals() -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 8})
+    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", **STYLE})
     import matplotlib.pyplot as plt
 
     result = store.read("rivals")
@@ -27,7 +28,7 @@ def rivals() -> None:
             if not row["rival"].startswith("kinetree")
         )
     )
-    figure, axes = plt.subplots(1, len(QUANTITIES), figsize=(11, 3.4), sharey=True)
+    figure, axes = plt.subplots(1, len(QUANTITIES), figsize=(9.0, 0.42 * len(engines) + 1.6), sharey=True)
     robots = result["robots"]
     for axis, quantity in zip(axes, QUANTITIES, strict=True):
         for k, robot in enumerate(robots):
@@ -38,17 +39,18 @@ def rivals() -> None:
                 ]  # fmt: skip
                 if ratios:
                     offset = 0.8 * (k / max(1, len(robots) - 1) - 0.5) * 0.7
-                    axis.plot(min(ratios), j + offset, ".", color=f"C{k}", markersize=5)
-        axis.axvline(1.0, color="black", linewidth=0.8)
+                    axis.plot(min(ratios), j + offset, "o", color=COLORS[k], markersize=4)
+        axis.axvline(1.0, color=INK, linewidth=1.0)
         axis.set_xscale("log")
+        axis.margins(x=0.08)
         axis.set_title(quantity)
-        axis.grid(axis="x", alpha=0.3)
+        axis.grid(visible=False, axis="y")
     axes[0].set_yticks(range(len(engines)), [f"{rival} ({mode})" for rival, mode in engines])
     axes[0].invert_yaxis()
-    figure.supxlabel("time over kinetree's (one call: its call; otherwise its batch), one core, float64")
-    handles = [plt.Line2D([], [], marker=".", linestyle="", color=f"C{k}") for k in range(len(robots))]
+    figure.supxlabel("time over kinetree's (one call: its call; otherwise its batch), one core, float64", fontsize=9)
+    handles = [plt.Line2D([], [], marker="o", markersize=4, linestyle="", color=COLORS[k]) for k in range(len(robots))]
     figure.legend(handles, [robot["robot"] for robot in robots], loc="outside upper center", ncols=len(robots))
-    figure.tight_layout(rect=(0, 0, 1, 0.93))
+    figure.tight_layout(rect=(0, 0, 1, 0.96))
     figure.savefig(FILE, metadata={"Date": None})
     plt.close(figure)
 

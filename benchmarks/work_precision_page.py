@@ -8,6 +8,7 @@ import re
 
 from benchmarks import store
 from benchmarks.table import ROOT, machine_line, put
+from kinetree.viz.style import STYLE
 
 PAGE = ROOT / "docs" / "work_precision.md"
 PICTURE = ROOT / "docs" / "work_precision.svg"
@@ -111,18 +112,19 @@ def _foot(result: dict) -> str:
 
 
 def draw(result: dict, file: pathlib.Path = PICTURE) -> None:
-    """Error against CPU time above, against evaluations below; a column for each problem."""
+    """Error against CPU time on the left, against evaluations on the right; a row for each problem."""
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 8})
+    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", **STYLE})
     import matplotlib.pyplot as plt
 
     rows = result["problems"]
-    figure, axes = plt.subplots(2, len(rows), figsize=(2.7 * len(rows), 6.4), squeeze=False)
+    # As wide as a page, so that letters keep their size.
+    figure, axes = plt.subplots(len(rows), 2, figsize=(7.8, 2.5 * len(rows) + 0.9), squeeze=False, sharey=True)
     handles = {}
     for k, row in enumerate(rows):
-        for what, axis in zip(("seconds", "evaluations"), axes[:, k], strict=True):
+        for what, axis in zip(("seconds", "evaluations"), axes[k], strict=True):
             others: list[tuple[float, float]] = []  # as one line with gaps: a small file
             for curve in row["curves"]:
                 label, color, style = SHOWN.get((curve["family"], curve["name"]), ("", "", ""))
@@ -133,26 +135,25 @@ def draw(result: dict, file: pathlib.Path = PICTURE) -> None:
                     others += [*points, (math.nan, math.nan)]
                 elif points:
                     (handles[label],) = axis.plot(
-                        *zip(*points, strict=True), style, color=color, linewidth=1.0, markersize=3.0
+                        *zip(*points, strict=True), style, color=color, linewidth=1.3, markersize=3.6
                     )
             if others:
-                (handles["others"],) = axis.plot(*zip(*others, strict=True), "-", color="0.8", linewidth=0.6, zorder=1)
+                (handles["others"],) = axis.plot(*zip(*others, strict=True), "-", color="0.86", linewidth=0.6, zorder=1)
             axis.set_xscale("log")
             axis.set_yscale("log")
             axis.set_ylim(1e-13, 10.0)
             axis.minorticks_off()
             for each in (axis.xaxis, axis.yaxis):
                 each.set_major_formatter(lambda x, _: f"1e{round(math.log10(x))}")
-            axis.grid(alpha=0.3)
-        axes[0, k].set_title(f"{row['problem']}, {row['duration']:g} s")
-        axes[0, k].set_xlabel("CPU time [s]")
-        axes[1, k].set_xlabel("evaluations of the dynamics")
+        axes[k, 0].set_title(f"{row['problem']}, {row['duration']:g} s")
+    axes[-1, 0].set_xlabel("CPU time [s]")
+    axes[-1, 1].set_xlabel("evaluations of the dynamics")
     for axis in axes[:, 0]:
         axis.set_ylabel("error at the end")
     order = [*dict.fromkeys(label for label, _, _ in SHOWN.values()), "others"]
     shown = [label for label in order if label in handles]
-    figure.tight_layout(rect=(0.0, 0.0, 1.0, 0.91))
-    figure.legend([handles[x] for x in shown], shown, loc="upper center", ncols=5, frameon=False)
+    figure.tight_layout(rect=(0.0, 0.0, 1.0, 0.945))
+    figure.legend([handles[x] for x in shown], shown, loc="upper center", ncols=4)
     figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
     plt.close(figure)
     if file.suffix == ".svg":  # a hundredth of a point is enough
