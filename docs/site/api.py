@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
@@ -60,8 +61,20 @@ def example(entry: PublicName, blocks: list[str]) -> str | None:
     return next((block for block in blocks if word.search(block)), None)
 
 
-def page(entry: PublicName, used: list[tuple[str, str]], first: bool) -> str:
-    """The page of one name; ``first``: no other page documents the same thing."""
+def made_by(entry: PublicName) -> list[PublicName]:
+    """Functions and classes with an example that return, or take, what a class is."""
+    if entry.kind != "class":
+        return []
+    word = re.compile(rf"\b{entry.name}\b")
+    return [
+        other
+        for other in public_names().values()
+        if other.name != entry.name and has_example(other) and word.search(inspect.getdoc(other.thing) or "")
+    ]
+
+
+def page(entry: PublicName, used: list[tuple[str, str]], first: bool, built: set[str]) -> str:
+    """The page of one name; ``first``: no other page documents the same thing; ``built``: names with pages."""
     up = f"{entry.namespace} <index>"
     lines = [entry.shown, "=" * len(entry.shown), "", f":doc:`{up}`", ""]
     lines += [f".. {DIRECTIVES[entry.kind]}:: {entry.full}"]
@@ -82,6 +95,10 @@ def page(entry: PublicName, used: list[tuple[str, str]], first: bool) -> str:
             "",
         ]
         lines += [*code, ""]
+    makers = [] if block or has_example(entry) else [x for x in made_by(entry) if x.shown in built][:4]
+    if makers:
+        lines += [".. rubric:: Example", "", "In those of", ""]
+        lines += [*(f"- :doc:`{maker.shown} </{maker.page}>`" for maker in makers), ""]
     found = where(entry.shown)
     if found:
         path, symbol = found
@@ -105,7 +122,7 @@ def pages(quick: bool = False) -> dict[str, str]:
         found = {name: entry for name, entry in found.items() if entry.namespace == "kt"}
     texts = {}
     for name, entry in found.items():
-        texts[f"{entry.page}.rst"] = page(entry, used.get(name, []), id(entry.thing) not in seen)
+        texts[f"{entry.page}.rst"] = page(entry, used.get(name, []), id(entry.thing) not in seen, set(found))
         seen.add(id(entry.thing))
     listing = [
         "API reference",

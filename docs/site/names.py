@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -70,6 +71,7 @@ def about(namespace: str) -> str:
     return " ".join(inspect.getdoc(module).split("\n\n")[0].split())
 
 
+@cache
 def public_names() -> dict[str, PublicName]:
     """All public names by the name that users write."""
     found = {}

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from docs.site import api
 from docs.site.__main__ import build
 from docs.site.book import where
 from docs.site.links import ROOT, rewritten
@@ -16,6 +17,7 @@ from docs.site.names import public_names
 from docs.site.pages import written
 from tests.examples.test_book_page import all_rows
 
+WITHOUT_EXAMPLE = 60  # public names may lack an example; there were 41 of 640
 CODE_OR_PROOF = re.compile(r"(?<!\\)\|")
 
 
@@ -107,6 +109,17 @@ def test_every_public_name_has_a_definition():
         if entry.kind in ("class", "exception", "function") and where(name) is None
     ]
     assert missing == []
+
+
+def test_public_names_have_an_example():
+    """In its docstring, in docs/api_examples.md, in a page or script that is run, or with a function that makes it."""
+    blocks, used = api.short_examples(), api.uses()
+    missing = [
+        name
+        for name, entry in public_names().items()
+        if not (api.has_example(entry) or api.example(entry, blocks) or used.get(name) or api.made_by(entry))
+    ]
+    assert len(missing) <= WITHOUT_EXAMPLE, missing
 
 
 @pytest.mark.sweep
