@@ -333,5 +333,5 @@ def test_without_coal(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(solids, "import_module", absent)
-    with pytest.raises(MissingDependencyError, match=r'pip install "kinetree\[contact\]"'):
+    with pytest.raises(MissingDependencyError, match="pip install coal"):
         kt.collision.distances(pair("box", "sphere"), [1, 0, 0, 1, 0, 0, 0])

@@ -106,8 +106,8 @@ def test_csv_has_labeled_columns_with_units(tmp_path, top):
 
 def test_unknown_suffix_lists_the_formats(tmp_path, top):
     """No format is guessed."""
-    with pytest.raises(FileFormatError, match=r"'.mat'. Known: .npz"):
-        top.save(tmp_path / "run.mat")
+    with pytest.raises(FileFormatError, match=r"'.dat'. Known: .npz"):
+        top.save(tmp_path / "run.dat")
 
 
 def test_a_foreign_file_is_refused(tmp_path):
