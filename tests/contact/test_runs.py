@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.collision import Ground
-from kinetree.errors import KinetreeError, SimulationError, UnknownNameError, UnsupportedError
+from kinetree.errors import GeometryError, KinetreeError, UnknownNameError, UnsupportedError
 from tests.geometry import solids
 
 TUMBLING = [0.0, 0.0, 0.5, np.cos(0.3), np.sin(0.3) * 0.6, np.sin(0.3) * 0.8, 0.0]
@@ -41,10 +41,10 @@ def test_without_a_start_the_lowest_point_is_on_the_ground(box, ground):
 def test_a_start_inside_the_ground_is_refused_by_name(box):
     """Beyond a centimeter; less is pushed out, which a note announces."""
     with pytest.raises(
-        SimulationError, match=r"'ground/box.0' .*plane 'ground' .* 0.05 m inside of each other"
+        GeometryError, match=r"start in each other, 'ground' and 'box' by 0.05 m; allowed are 0.01 m"
     ) as found:
         kt.simulate(box, [0, 0, 0.05, 1, 0, 0, 0], duration=0.1, ground=True)
-    assert found.value.depth == pytest.approx(0.05) and found.value.contact == "ground/box.0"
+    assert found.value.depth[0] == pytest.approx(0.05) and found.value.pairs == (("ground", "box"),)
     run = kt.simulate(box, [0, 0, 0.095, 1, 0, 0, 0], duration=0.2, ground=True)
     assert any("0.005 m inside of each other: contact pushes them apart" in note for note in run.notes)
     assert run.contacts.gaps[-1].min() > -1e-6 and np.abs(run.v).max() <= 1.0 + 1e-7  # 1 m/s and the residual of a step

@@ -13,8 +13,8 @@ from kinetree.errors import GeometryError
 from kinetree.model.parts import read_only
 from kinetree.queries.distances import distances
 
-DEEPEST = 1e-3
-"""Depth up to which shapes may be in each other at a start [m]."""
+DEEPEST = 0.01
+"""Depth up to which shapes may be in each other at a start [m]: contact pushes them apart."""
 
 _contact_gaps = plain_call(ALGORITHMS["contact_gaps"])
 
@@ -58,7 +58,8 @@ def check_start(model, q, pairs=None, *, allowed: float = DEEPEST, meshes: str =
         As in `distances`. By default the contacts of a model that has some, by their compiled gaps, which need no
         further library; else all pairs that may touch.
     allowed : float
-        Depth up to which shapes may be in each other [m]; infinite: no depth is refused.
+        Depth up to which shapes may be in each other [m]; infinite: no depth is refused. Soft contacts of the model
+        may have any. `simulate` checks its start with the default.
     meshes : {"hull", "triangles"}
         See `distances`.
     t : float, optional
@@ -89,29 +90,28 @@ def check_start(model, q, pairs=None, *, allowed: float = DEEPEST, meshes: str =
     if not (isinstance(allowed, float) and allowed == np.inf):
         number("check_start: allowed", allowed, "a depth of 0 or more [m]", least=0.0)
     if pairs is None and model.contacts:
-        found = _of_contacts(model, q, t)
+        found = _of_contacts(model, q, t, allowed)
     else:
         near = distances(model, q, pairs, within=0.0, meshes=meshes, t=t)
-        found = list(zip(near.pairs, (-near.distance).tolist(), strict=True))
+        found = [(pair, -x, allowed) for pair, x in zip(near.pairs, near.distance.tolist(), strict=True)]
     found = sorted((x for x in found if x[1] > 0.0), key=lambda x: -x[1])
-    overlaps = Overlaps(tuple(pair for pair, _ in found), np.array([depth for _, depth in found]))
-    if found and found[0][1] > allowed:
-        raise _too_deep(model, overlaps, allowed)
+    overlaps = Overlaps(tuple(pair for pair, *_ in found), np.array([depth for _, depth, _ in found]))
+    if deep := [(pair, depth) for pair, depth, most in found if depth > most]:
+        raise _too_deep(model, deep, overlaps, allowed)
     return overlaps
 
 
-def _of_contacts(model, q, t) -> list[tuple[tuple[str, str], float]]:
-    """The depth of each pair of contacts: that of its deepest candidate point."""
+def _of_contacts(model, q, t, allowed: float) -> list[tuple[tuple[str, str], float, float]]:
+    """The depth of each pair of contacts, that of its deepest candidate point, and the one that is allowed."""
     gaps = _contact_gaps(model, q, *(() if t is None else (t,)))
     starts = np.cumsum([0, *(pair.count for pair in model.contacts)])[:-1]
     depths = -np.minimum.reduceat(gaps, starts)
     names = [tuple(shape.name for shape in pair.shapes) for pair in model.contacts]
-    return list(zip(names, depths.tolist(), strict=True))
+    most = [allowed if pair.stiffness == np.inf else np.inf for pair in model.contacts]
+    return list(zip(names, depths.tolist(), most, strict=True))
 
 
-def _too_deep(model, overlaps: Overlaps, allowed: float) -> GeometryError:
-    listed = zip(overlaps.pairs, overlaps.depth.tolist(), strict=True)
-    deep = [(pair, depth) for pair, depth in listed if depth > allowed]
+def _too_deep(model, deep: list, overlaps: Overlaps, allowed: float) -> GeometryError:
     shown = "; ".join(f"{a!r} and {b!r} by {depth:.3g} m" for (a, b), depth in deep[:4])
     more = f"; and {len(deep) - 4} more pairs" if len(deep) > 4 else ""
     bodies_start = f"model {model.name!r}: bodies start in each other, {shown}{more}; allowed are {allowed:g} m"

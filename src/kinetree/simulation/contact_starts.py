@@ -6,12 +6,11 @@ import numpy as np
 
 from kinetree.algorithms.contacts import BodyPlaces
 from kinetree.collision.material import Ground
-from kinetree.errors import SimulationError
 from kinetree.integrators.methods import refuse_contacts
 from kinetree.integrators.system import System
+from kinetree.queries.start import check_start
 from kinetree.state_kinematics import Kinematics
 
-DEEP = 0.01  # [m] a start deeper than that inside another body is refused
 VISIBLE = 1e-6  # [m] less is rounding, or the rest position of another run
 UPWARD = 0.1  # cosine between up and the normal of a contact that carries weight
 ITERATIONS = 30  # of the height: one on a plane, more on curved or finite shapes
@@ -90,15 +89,10 @@ def start_on_ground(model, q, is_given: bool, may_hover: bool = False) -> tuple[
     gaps = System(model).function("contact_gaps", checks=False)(q)
     if not gaps.min(initial=0.0) < -VISIBLE:
         return q, notes
+    check_start(model, q, t=0.0 if model.time_dependent else None)
     k = int(np.argmin(gaps))
     pair = next(pair for pair in reversed(model.contacts) if model.contact_labels.index(pair.labels[0]) <= k)
     where = f"{model.contact_labels[k]!r} ({pair.first} and {pair.second}) are {-gaps[k]:.4g} m inside of each other"
-    if gaps[k] < -DEEP and pair.stiffness == np.inf:
-        raise SimulationError(
-            f"simulate: at the start {where}. Give a position outside, q0=...; without q0 bodies that move freely are "
-            "placed on the ground. Pairs of bodies that overlap by design: leave them out of model.contacts.",
-            contact=model.contact_labels[k], depth=float(-gaps[k]),
-        )  # fmt: skip
     return q, [*notes, f"at the start {where}: contact pushes them apart"]
 
 

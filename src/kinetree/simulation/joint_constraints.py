@@ -241,9 +241,9 @@ def refuse_methods(asked: JointConstraints, integrator: str) -> None:
     if integrator == "semi_implicit" or not (asked.friction or asked.stops):
         return
     raise SimulationError(
-        f"simulate: {asked.words}: hard limits and sticking friction are part of integrator 'semi_implicit' alone; "
-        f"integrator {integrator!r} has no such step. Use integrator='semi_implicit'; or leave these constraints out "
-        "of model.constraints, with soft stops and rounded friction instead, or an Event.",
+        f"simulate: {asked.words}: hard limits and sticking friction are part of integrators 'semi_implicit' and "
+        f"'time_stepping'; integrator {integrator!r} has no such step. Use one of these; or leave these constraints "
+        "out of model.constraints, with soft stops and rounded friction instead, or an Event.",
         integrator=integrator,
     )
 
