@@ -15,6 +15,7 @@ from kinetree.viewer.overlays import overlays_at, overlays_of
 from kinetree.viewer.scene import Scene
 from kinetree.viewer.upright import turned, upright
 
+MOST = 100_000  # frames of a picture, above which fps is taken for a mistake
 SPARSE = 1.5  # of the distance of two frames: samples farther apart are interpolated on the manifold
 COMPARED = ((0.84, 0.37, 0.0), (0.0, 0.62, 0.45), (0.34, 0.71, 0.91), (0.8, 0.47, 0.65))  # runs beside the first
 NEAR, BELOW = 0.3, 0.01  # of the radius: the floor is at zero if the lowest point is so near to it
@@ -185,9 +186,18 @@ def recording(runs, fps: float, q=None, role: str = "visual") -> Recording:
         Position of models [rad or m; quaternions unit]. Default: the keyframe "initial", or the neutral position.
     role : {"visual", "collision", "stick"}
         Shapes to draw.
+
+    Raises
+    ------
+    ArgumentError
+        A run has more than `MOST` frames.
     """
     found = []
     for run in runs:
+        time = getattr(run, "time", (0.0,))
+        if (time[-1] - time[0]) * fps > MOST:
+            what = f"at most {MOST / (time[-1] - time[0]):.4g} for this run: pictures of {MOST} positions"
+            refuse("fps / speed", fps, what)
         tint = COMPARED[(len(found) - 1) % len(COMPARED)] if found else None
         if hasattr(run, "triangles"):  # of deformables
             found.append(_of_deformables(run, fps, tint))
@@ -289,7 +299,7 @@ def _of_run(run, fps, role, tint) -> Recorded:
 
 def _of_deformables(run, fps: float, tint) -> Recorded:
     """Bodies as lines, and the nodes: runs of deformables do not have their model."""
-    step = max(1, int(1.0 / (fps * float(np.median(np.diff(run.time)))) * (1.0 + 1e-9))) if len(run.time) > 1 else 1
+    step = _every(np.diff(run.time), fps) if len(run.time) > 1 else 1
     rows = {name: getattr(run, name)[::step] for name in SAMPLES}
     run = replace(run, **rows)
     energies = {"kinetic": run.kinetic, "gravitational": run.gravitational, "elastic": run.elastic, "total": run.energy}
@@ -348,9 +358,15 @@ def thinned(run, fps: float):
     if len(run) < 2:
         return run
     steps = np.diff(run.time)
-    if float(steps.max()) > SPARSE / fps:
+    if fps * float(steps.max()) > SPARSE:
         return run.resample(dt=1.0 / fps)
-    return run[:: max(1, int(1.0 / (fps * float(np.median(steps))) * (1.0 + 1e-9)))]
+    return run[:: _every(steps, fps)]
+
+
+def _every(steps, fps: float) -> int:
+    """Of how many samples one is a frame."""
+    share = fps * float(np.median(steps))
+    return len(steps) if share * len(steps) <= 1.0 else max(1, int((1.0 + 1e-9) / share))
 
 
 def _curves(run):

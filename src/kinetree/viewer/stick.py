@@ -66,6 +66,7 @@ def animate(
     from kinetree.viewer.shaded import SKY, Drawing
     from kinetree.viz.style import new_figure, show_figures
 
+    fps, speed = float(fps), float(speed)
     recorded = recording(list(runs) if isinstance(runs, (list, tuple)) else [runs], fps / speed, None, shapes)
     figure = new_figure((size[0] / DPI, size[1] / DPI), show, dpi=DPI, facecolor=SKY)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
