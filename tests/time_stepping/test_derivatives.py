@@ -11,11 +11,13 @@ from tests.time_stepping.bodies import BOX, at, body
 DT = 1e-3
 
 
+FLOOR = kt.collision.Ground(friction=0.5, stiffness=5e3, relaxation_time=0.02)
+
+
 @pytest.fixture(scope="module")
 def soft():
     """A box on a soft floor."""
-    floor = kt.collision.Ground(friction=0.5, stiffness=5e3, relaxation_time=0.02)
-    return body("box").with_contacts(ground=floor)
+    return body("box").with_contacts(ground=FLOOR)
 
 
 def sliding(model):
@@ -68,3 +70,5 @@ def test_gradients_of_rollouts_are_those_of_finite_differences(soft):
         at_20[20] = 1e3 * unit
         slope = (objective(v, tau + at_20) - objective(v, tau - at_20)) / (2e3 * h)
         assert found.tau[20, k] == pytest.approx(slope, rel=1e-4)
+    named = kt.rollout_gradient(body("box"), q, v, tau, DT, wrt=["tau"], ground=FLOOR, **goal)
+    np.testing.assert_array_equal(named.tau, found.tau)

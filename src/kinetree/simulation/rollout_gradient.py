@@ -18,6 +18,7 @@ from kinetree.once import made_once
 from kinetree.simulation.adjoint_step import TANGENT_GRADIENT
 from kinetree.simulation.reverse_pass import VARIABLES, ReversePass
 from kinetree.simulation.rollout import Rollout
+from kinetree.simulation.rollout_model import a_ground
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +72,8 @@ class DifferentiableRollout:
         Which of ``model.numbers().names``, with ``*`` and ``?``, if "numbers" is a variable.
     integrator : str or object
         A fixed-step method, as for `Rollout`.
+    ground : True, float or Ground, optional
+        Contact of all collision shapes with the ground, as for `rollout`. By default the contacts of the model alone.
     closure : str, Baumgarte or mapping
         How steps keep loops closed, as for `simulate`.
     checks : bool
@@ -112,6 +115,7 @@ class DifferentiableRollout:
         wrt: Sequence[str] = ("tau",),
         numbers: Sequence[str] = ("*",),
         integrator="auto",
+        ground=None,
         closure="projection",
         checks: bool = True,
         threads: int | None = None,
@@ -123,7 +127,7 @@ class DifferentiableRollout:
         for name in wrt:
             if name not in VARIABLES:
                 raise unknown_name("variable", name, VARIABLES, "gradients of rollouts, beside the state at the start")
-        self.rollout = Rollout(model, integrator, closure=closure, checks=checks, threads=threads)
+        self.rollout = Rollout(model, integrator, ground=ground, closure=closure, checks=checks, threads=threads)
         self.running, self.terminal = running, terminal
         self.wrt = tuple(name for name in VARIABLES if name in wrt)
         self.checks, self.threads = bool(checks), checked_threads(threads)
@@ -282,6 +286,7 @@ def rollout_gradient(
     numbers: Sequence[str] = ("*",),
     steps: int | None = None,
     integrator="auto",
+    ground=None,
     f_ext=None,
     x0=None,
     control=None,
@@ -315,6 +320,8 @@ def rollout_gradient(
         T, if no input varies with time.
     integrator : str or object
         A fixed-step method, as for `rollout`.
+    ground : True, float or Ground, optional
+        Contact of all collision shapes with the ground, as for `rollout`. By default the contacts of the model alone.
     f_ext : (..., T, nb, 6) array or mapping, optional
         External wrenches on the bodies [N m, N], as for `rollout`.
     x0 : (..., nx) array, optional
@@ -363,7 +370,7 @@ def rollout_gradient(
     """
     wrt, numbers = ((x,) if isinstance(x, str) else tuple(x) for x in (wrt, numbers))
     key = (
-        "rollout_gradient", running, terminal, wrt, numbers, integrator,
+        "rollout_gradient", running, terminal, wrt, numbers, integrator, a_ground(ground),
         tuple(closure.items()) if isinstance(closure, Mapping) else closure, bool(checks), threads,
     )  # fmt: skip
     functions = model.functions if isinstance(model, Model) else {}
@@ -373,8 +380,8 @@ def rollout_gradient(
         compiled, functions = None, {}
     if compiled is None:
         compiled = DifferentiableRollout(
-            model, running, terminal, wrt=wrt, numbers=numbers, integrator=integrator, closure=closure, checks=checks,
-            threads=threads,
+            model, running, terminal, wrt=wrt, numbers=numbers, integrator=integrator, ground=ground, closure=closure,
+            checks=checks, threads=threads,
         )  # fmt: skip
         compiled = functions.setdefault(key, compiled)
     return compiled(q0, v0, tau, dt, steps=steps, f_ext=f_ext, x0=x0, control=control, reference=reference, t0=t0)

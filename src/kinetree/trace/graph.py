@@ -122,10 +122,10 @@ class Graph:
             self._guarding = False
         # Without the rules of `where`, which could give a result by parts that others use.
         results = [b if a == b else self.node(("where", holds, a, b)) for a, b in zip(new, old, strict=False)]
-        # Rules look into sums and products: a selection hides what others may not use.
+        # Rules look into sums and products: a selection hides what others may not use. Both of its values are the same,
+        # because derivatives of iterations that have converged use the value where the condition does not hold, too.
         results += [
-            k if k < start or self.value[k] is not None else self.node(("where", holds, k, self.ZERO))
-            for k in new[len(old) :]
+            k if k < start or self.value[k] is not None else self.node(("where", holds, k, k)) for k in new[len(old) :]
         ]
         self.guards.append(Guard(start, len(self.nodes), values, tuple(results), tuple(old)))
         made = [self.index.popitem() for _ in range(len(self.index) - known)]
