@@ -50,3 +50,9 @@ def internal(model, seed: int) -> dict:
     rng = np.random.default_rng(seed)
     sizes = {"x": model.nx, "u": model.nu}
     return {name: rng.uniform(0.2, 0.8, n) for name, n in sizes.items() if n}
+
+
+def joint_forces(model, q, v, **given):
+    """The joint forces of all force elements and joints, those of actuators among them [N m or N]."""
+    passive = kt.dynamics.passive_joint_forces(model, q, v, **given)
+    return passive + kt.dynamics.actuator_joint_forces(model, q, v, **given) if model.n_actuators else passive

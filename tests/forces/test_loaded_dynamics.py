@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from tests.forces.loaded import internal, loaded, tree
+from tests.forces.loaded import internal, joint_forces, loaded, tree
 from tests.identities.systems import state
 
 
@@ -23,7 +23,7 @@ def test_forward_inverse_and_hybrid_dynamics_agree(seed):
     given = internal(model, seed)
     with kt.interpreted():
         a = kt.forward_dynamics(model, q, v, tau, **given)
-        forces = tau + kt.dynamics.passive_joint_forces(model, q, v, **given)
+        forces = tau + joint_forces(model, q, v, **given)
         agree(a, np.linalg.solve(kt.crba(model, q), forces - kt.bias_forces(model, q, v)))
         agree(kt.aba(model, q, v, forces), a)
         agree(kt.inverse_dynamics(model, q, v, a, **given), tau)
@@ -44,7 +44,7 @@ def test_loops_and_elements_agree_with_maximal_coordinates(seed):
     model = loaded(bare, seed)
     given, tau = internal(model, seed), np.random.default_rng(seed).normal(size=model.nv)
     with kt.interpreted():
-        forces = tau + kt.dynamics.passive_joint_forces(model, q, v, **given)
+        forces = tau + joint_forces(model, q, v, **given)
         found = kt.forward_dynamics(model, q, v, tau, **given)
     agree(found, kt.textbook.maximal_equation(bare, q, v, forces).solve().a, 1e-8)
 

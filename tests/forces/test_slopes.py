@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from tests.forces.loaded import internal, tree
+from tests.forces.loaded import internal, joint_forces, tree
 from tests.forces.test_elements import KINDS, Muscle, along, machine
 from tests.identities.systems import close, state
 
@@ -21,9 +21,8 @@ def differences(model, q, v, h=2e-4, **given):
     steps = h * np.array([-2.0, -1.0, 1.0, 2.0])[:, None, None] * np.eye(model.nv)
     weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12.0 * h)
     Q, V = np.broadcast_to(q, (*steps.shape[:-1], model.nq)), np.broadcast_to(v, steps.shape)
-    f = dynamics.passive_joint_forces
-    by_q = f(model, kt.integrate(model, Q, steps), V, **given)
-    by_v = f(model, Q, v + steps, **given)
+    by_q = joint_forces(model, kt.integrate(model, Q, steps), V, **given)
+    by_v = joint_forces(model, Q, v + steps, **given)
     return (-np.einsum("s,sij->ji", weights, np.asarray(x)) for x in (by_q, by_v))
 
 
