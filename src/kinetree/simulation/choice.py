@@ -193,7 +193,8 @@ def contact_notes(model) -> list[str]:
     neighbors = sum(any(solid[p] for p in model.support(i)[:-1]) for i in moving)
     if len(moving) * (len(moving) - 1) // 2 > neighbors and all(map(any, touching)):
         passed.append("each other")
-    notes = [f"bodies pass through {' and '.join(passed)}: contacts are not simulated"] if passed else []
+    missing = "contacts between them are" if model.contacts else "contacts are"
+    notes = [f"bodies pass through {' and '.join(passed)}: {missing} not simulated"] if passed else []
     if hulls := sum(shape.kind == "hull" for shape in shapes_of(model.contacts).values()):
         notes.append(f"meshes touch by their convex hulls, of at most {MOST_VERTICES} vertices: {hulls}")
     return notes
