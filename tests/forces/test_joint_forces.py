@@ -15,20 +15,19 @@ JOINTS = {"hinge": kt.joints.Revolute((0, 1, 0)), "slide": kt.joints.Prismatic((
           "two": kt.joints.Cylindrical(), "ball": kt.joints.Spherical()}  # fmt: skip
 
 
-def model_of(joint, **data):
+def model_of(joint, gravity=(0, 0, -9.81), **data):
     """A body on a joint."""
     limits = {"lower": -0.3, "upper": 0.2} if joint.nq == joint.nv else {}
-    b = kt.ModelBuilder()
+    b = kt.ModelBuilder(gravity=gravity)
     b.add_body("body", joint=joint, joint_name="joint", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(1.0, 1.0, 1.0),
                **limits, **data)  # fmt: skip
     return b.build()
 
 
 def of_kind(cls, joint, rng):
-    """A model with one force of the kind; the same parameter for all coordinates, which has an energy on any joint."""
-    values = {p.name: float(rng.uniform(0.5, 2.0)) for p in cls.parameters if not p.position}
-    if any(p.position for p in cls.parameters) and joint.nq == joint.nv:
-        values |= {p.name: rng.normal(size=joint.nq) for p in cls.parameters if p.position}
+    """A model with one force of the kind; another parameter for each coordinate."""
+    values = {p.name: rng.uniform(0.5, 2.0, joint.nv) for p in cls.parameters if not p.position}
+    values |= {p.name: joint.random(rng) for p in cls.parameters if p.position}
     return model_of(joint, **values)
 
 
@@ -119,6 +118,16 @@ def test_a_number_is_for_all_coordinates_of_a_joint():
     one = model.replace(forces=[kt.forces.Spring("joint", 3.0), kt.forces.Damping("joint", (1.0, 2.0, 0.0))])
     assert one.stiffness.tolist() == [3.0] * 3 and one.damping.tolist() == [1.0, 2.0, 0.0]
     assert one.spring_reference.tolist() == model.neutral().tolist()
+
+
+def test_a_stiff_spring_about_one_axis_of_a_ball_joint_is_stable():
+    """At large deflections it acts along the other axes, too, where the step needs its slope: energy stays bounded."""
+    model = model_of(JOINTS["ball"], gravity=(0, 0, 0), stiffness=(0.0, 0.0, 1e6))
+    q, v = kt.integrate(model, model.neutral(), [2.5, 0.0, 0.01]), np.zeros(3)
+    start = kt.dynamics.elastic_energy(model, q)
+    run = kt.simulate(model, q, v, duration=1.0, dt=0.01, integrator="semi_implicit")
+    assert np.max(kt.dynamics.elastic_energy(model, run.q)) < 1.01 * start
+    assert np.max(kt.kinetic_energy(model, run.q, run.v)) < start
 
 
 def test_two_of_a_kind_at_a_joint_are_refused():

@@ -29,7 +29,7 @@ def symmetric_stiffness(model, q, v, x=None, u=None):
 def gauss_newton_stiffness(model, q, v, x=None, u=None):
     """K where leaves of laws are linear in the coordinates, symmetric."""
     K = gauss_newton_slopes(model, q, v, x, u)[0] if model.laws else None
-    return _with_joints(model, q, v, K, lambda force, at: _diagonal(force.stiffness_diagonal(at)))
+    return _with_joints(model, q, v, K, lambda force, at: force.gauss_newton_rows(at))
 
 
 def exact_damping(model, q, v, x=None, u=None):

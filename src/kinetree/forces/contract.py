@@ -375,13 +375,16 @@ class JointForce(ForceElement):
         return self.dissipative(at)
 
     def stiffness_diagonal(self, at) -> Sequence:
-        """``k`` with ``d elastic / dt = -k v`` to leading order [N m/rad or N/m]."""
+        """``k`` with ``d elastic / dt = -k v`` to leading order, or an upper bound [N m/rad or N/m]."""
         return [0.0] * len(at.v)
+
+    def gauss_newton_rows(self, at) -> Sequence[Sequence]:
+        """``-d elastic / dq`` with deflections linear in q: positive semidefinite; by default the diagonal."""
+        return _diagonal(self.stiffness_diagonal(at))
 
     def stiffness_rows(self, at) -> Sequence[Sequence]:
         """``-d elastic / dq`` along the manifold, rows of forces; by default the diagonal."""
-        k = self.stiffness_diagonal(at)
-        return [[x if m == n else 0.0 for n in range(len(k))] for m, x in enumerate(k)]
+        return _diagonal(self.stiffness_diagonal(at))
 
     def largest_slopes(self, at) -> tuple[Sequence, Sequence]:
         """Stiffness and damping where they are largest; by default those at this position."""
@@ -396,6 +399,10 @@ class JointForce(ForceElement):
     def depth(self, at) -> Sequence:
         """The excess of each coordinate over the point where the force begins, signed; zeros for one without such."""
         return [0.0] * len(at.v)
+
+
+def _diagonal(values: Sequence) -> list[list]:
+    return [[x if m == n else 0.0 for n in range(len(values))] for m, x in enumerate(values)]
 
 
 def present(x) -> bool:

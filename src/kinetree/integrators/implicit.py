@@ -59,7 +59,7 @@ def passive_slopes(model, q, v, stuck=None, x=None, u=None, lag=None):
     Returns
     -------
     K : list of list
-        Rows of forces; not symmetric for springs of ball joints whose stiffness differs from axis to axis.
+        Rows of forces; not symmetric for springs of ball joints.
     D : list of list
     """
     K = [[0.0] * model.nv for _ in range(model.nv)]
