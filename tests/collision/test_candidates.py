@@ -198,3 +198,14 @@ def test_a_missing_mesh_is_named():
     assert names(rest) == {"ground/ball0"} and "without a law are left out: 'shell (mesh)'" in str(rest.report)
     b.add_geometry("world", kt.model.Geometry("mesh", mesh="nowhere.stl", name="rock"))
     assert "left out: 'rock (mesh)'" in str(b.build().with_contacts(ground=True, bodies="ball0").report)
+
+
+def test_shapes_without_size_are_named():
+    """Where a robot has no other shapes, the error has the file's line of those that were left out."""
+    text = (
+        '<robot name="r"><link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+        'iyz="0"/></inertial><collision><geometry><box size="0 1 1"/></geometry></collision></link></robot>'
+    )
+    robot = kt.load(text, floating_base=True)
+    with pytest.raises(ModelError, match=r"ignored.*link\[base\]/collision ignored: a box of size \(0.0, 1.0, 1.0\)"):
+        robot.with_contacts(ground=True)

@@ -132,9 +132,11 @@ class _Choice:
         """Pairs of the world with the shapes of bodies."""
         model = self.model
         if not self.shapes:
+            unread = [f"{line.where}: {line.message}" for line in model.report if "collision ignored" in line.message]
             raise ModelError(
                 f"with_contacts: no body of model {model.name!r} has collision shapes that could touch the ground; add "
                 "kt.model.Geometry by ModelBuilder.add_geometry, or give pairs="
+                + (f". Of its file was ignored: {'; '.join(unread[:3])}" if unread else "")
             )
         still = collision_shapes(model, [0], "skip" if self.meshes == "error" else self.meshes, self.left_out)
         planes = [c for c in still if c.shape.kind == "plane"]
