@@ -98,19 +98,25 @@ def choices():
                 yield Choice(spec.name, optional, tuple(zip(names, values, strict=True)))
 
 
-every_choice = pytest.mark.parametrize("choice", list(choices()), ids=str)
-
-
 def pairs(ordinary: int | None = None):
-    """Every choice with every system; an ordinary run takes a third of the systems of each, in turn, the sweep all.
+    """Every choice with every system; an ordinary run takes a quarter of the systems of each, in turn, the sweep all.
 
     Of the systems of an ordinary run the first so many, if a number is given.
     """
     for k, choice in enumerate(choices()):
         systems = IMPLICIT_SYSTEMS if choice.name in IMPLICIT_STEPS else SYSTEMS
-        for m, system in list(enumerate(systems))[slice(None) if ordinary is None else slice(-k % 3, 3 * ordinary, 3)]:
-            marks = [pytest.mark.sweep] if (k + m) % 3 else []
+        step = min(4, len(systems))
+        taken = slice(None) if ordinary is None else slice(-k % step, step * ordinary, step)
+        for m, system in list(enumerate(systems))[taken]:
+            marks = [pytest.mark.sweep] if (k + m) % step else []
             yield pytest.param(system, choice, id=f"{system}-{choice}", marks=marks)
+
+
+def with_all_inputs():
+    """Every choice; an ordinary run takes those that are given all optional inputs, the sweep all."""
+    for choice in choices():
+        marks = [] if choice.optional == tuple(ALGORITHMS[choice.name].optional) else [pytest.mark.sweep]
+        yield pytest.param(choice, id=str(choice), marks=marks)
 
 
 # Algorithms that solve with the mass matrix lose what its condition number takes.
@@ -247,7 +253,7 @@ def test_compiled_agrees_with_interpreted(system, choice):
         assert_agree(whole[:2], np.array([as_tuple(x)[m] for x in on_floats]), allowed[:2])
 
 
-@every_choice
+@pytest.mark.parametrize("choice", list(with_all_inputs()))
 @pytest.mark.parametrize("system", ["arm7", *(pytest.param(system, marks=pytest.mark.sweep) for system in POOLS)])
 def test_single_precision(system, choice):
     """float32 in gives float32 out, within 1e-4 of the double-precision result for the same rounded inputs."""
