@@ -238,9 +238,25 @@ class Cone:
         cone.impulses = list(impulses)
         return cone
 
-    def _stick(self, x, y, n) -> tuple:
-        """``B^-1 w``."""
+    def rates(self, z) -> list:
+        """Those of the old impulses; of the normal with its target and compliance."""
+        rates = [o + product(w, z) for o, w in zip(self.offset, self.w, strict=True)]
+        if not is_zero(self.compliance):
+            rates[2] = rates[2] + self.compliance * self.impulses[2]
+        return rates
+
+    def normal_row(self, rates) -> tuple:
+        """How the changes (x, y, n) of the impulses enter into the equation of the normal."""
+        return self.B[2]
+
+    def normal_step(self, rates):
+        """Of relaxed steps of the normal impulse."""
+        return self.normal
+
+    def stick(self, rates) -> tuple:
+        """``B^-1 w``: the changes of the impulses that end all rates."""
         l1, l2, l3, i, j, k = self.LD
+        x, y, n = rates
         y = y - l1 * x
         n = (n - l2 * x - l3 * y) * k
         y = y * j - l3 * n
@@ -270,12 +286,10 @@ class Cone:
 
         It sticks by the impulses that end its motion, if these are in the cone; it parts where it would without any.
         """
-        (_, _, d), (_, _, e), (_, _, f) = self.B
         x, y, n = self.impulses
-        rates = [o + product(w, z) for o, w in zip(self.offset, self.w, strict=True)]
-        if not is_zero(self.compliance):
-            rates[2] = rates[2] + self.compliance * n
-        stick = [a - da for a, da in zip((x, y, n), self._stick(*rates), strict=True)]
+        rates = self.rates(z)
+        d, e, f = self.normal_row(rates)
+        stick = [a - da for a, da in zip((x, y, n), self.stick(rates), strict=True)]
         limit = self.mu * stick[2]
         sticks = (stick[2] > 0.0) & (stick[0] * stick[0] + stick[1] * stick[1] <= limit * limit)
         parts = rates[2] - (d * x + e * y + f * n) >= 0.0
@@ -301,7 +315,7 @@ class Cone:
 
         Guesses inside of the cone, or on its other side, take many steps where friction and normal are coupled.
         """
-        (_, _, d), (_, _, e), (_, _, f) = self.B
+        d, e, f = self.normal_row(rates)
         (x, y, n), (sx, sy, sn) = old, stick
         size, limit = sx * sx + sy * sy, self.mu * n
         part = self.mu / sqrt(size + TINY)
@@ -314,11 +328,13 @@ class Cone:
 
     def _slip(self, rates, old, start) -> list:
         """Relaxed steps of the normal impulse and of the tangential ones, each projected; then along the cone."""
-        (a, b, d), (_, c, e), (_, _, f) = self.B
+        (a, b, d), (_, c, e), _ = self.B
+        nd, ne, nf = self.normal_row(rates)
+        normal = self.normal_step(rates)
         x, y, n = start
         dx, dy, dn = (a - b for a, b in zip(start, old, strict=True))
         for _ in range(INNER):
-            n = n - self.normal * (rates[2] + d * dx + e * dy + f * dn)
+            n = n - normal * (rates[2] + nd * dx + ne * dy + nf * dn)
             n = where(n > 0.0, n, 0.0)
             dn = n - old[2]
             x, y = (
@@ -331,8 +347,8 @@ class Cone:
             x, y = x * cut, y * cut
             dx, dy = x - old[0], y - old[1]
         # On the cone's edge, the normal impulse that ends the approach if the friction keeps its direction.
-        rate, slope = rates[2] + d * dx + e * dy + f * dn, d * x + e * y + f * n
-        part = where(beyond & (slope > 0.1 * f * n), 1.0 - rate / where(slope > 0.0, slope, 1.0), 1.0)
+        rate, slope = rates[2] + nd * dx + ne * dy + nf * dn, nd * x + ne * y + nf * n
+        part = where(beyond & (slope > 0.1 * nf * n), 1.0 - rate / where(slope > 0.0, slope, 1.0), 1.0)
         part = where(part > 0.0, part, 0.0)
         return [x * part, y * part, n * part]
 
@@ -395,7 +411,7 @@ class NearCone:
         old = worst, *cone.impulses, *(z[m] for m in self._places)
         if self._split:
             slips, *found = guarded(self._needed, [0.0], tried)
-            base = guarded(slips > 0.5, found[:3], lambda: cone.slipped(found[3:6], found[6:]))
+            base = guarded(slips > 0.5, found[:3], lambda: cone.slipped(found[3:-3], found[-3:]))
         change, *found = guarded(self._needed, old, solved)
         cone.impulses = found[:3]
         self._replace(z, iter(found[3:]))

@@ -11,6 +11,7 @@ from kinetree.algorithms.manifold import straight_rates
 from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.rnea import bias_forces, rnea
 from kinetree.constraints.row_law import infinite
+from kinetree.errors import UnsupportedError
 from kinetree.forces.contract import present
 from kinetree.spatial.scalar import is_zero, where
 from kinetree.state_kinematics import Kinematics
@@ -83,7 +84,17 @@ def normal_target(pair, gap, dt, arriving, predicted):
     Rigid: open contacts close at most, closed ones recover a part of their penetration; or they rebound. Soft: the
     force of spring and damper at the end of the step, ``lambda = -dt k (gap + (dt + tau_d) rate)``; before it touches
     the spring alone.
+
+    Raises
+    ------
+    UnsupportedError
+        The pair yields by the law of Hunt and Crossley, which is no bound of a rate.
     """
+    if pair.law != "linear":
+        raise UnsupportedError(
+            f"{pair} has the law {pair.law!r}, whose force is no linear function of the rate, so a step is no problem "
+            "over cones. integrator='time_stepping' and rollouts take it; others need law='linear', or stiffness=inf."
+        )
     if not infinite(pair.stiffness):
         delay = where(gap > 0.0, dt, dt + pair.relaxation_time) if present(pair.relaxation_time) else dt
         return -gap / delay, 1.0 / (pair.stiffness * dt * delay)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
-from kinetree.arguments import number, refuse
+from kinetree.arguments import choice, number, refuse
 from kinetree.errors import ArgumentError
 
 LEAST = {"friction": 0.0, "restitution": 0.0, "stiffness": 0.0, "relaxation_time": 0.0, "margin": 0.0}
 """The numbers of a contact, and their least values."""
+HUNT_CROSSLEY = {"dissipation": 0.0, "exponent": 1.0}
+"""The same of the further ones of the law of Hunt and Crossley."""
+LAWS = ("linear", "hunt_crossley")
 
 
 def check_material(what: str, owner) -> None:
@@ -20,17 +23,31 @@ def check_material(what: str, owner) -> None:
     ArgumentError
         One of them is not finite, negative, or restitution is above 1.
     """
-    for name in LEAST:
+    choice("law", owner.law, LAWS, what)
+    for name, least in (LEAST | HUNT_CROSSLEY).items():
         x = getattr(owner, name)
         if name == "stiffness" and isinstance(x, float) and x == math.inf:
             object.__setattr__(owner, name, math.inf)
             continue
-        x = number(f"{what}: {name}", x, f"a finite number not below {LEAST[name]:g}", least=LEAST[name])
+        x = number(f"{what}: {name}", x, f"a finite number not below {least:g}", least=least)
         if name == "restitution" and x > 1.0:
             refuse(f"{what}: restitution", x, "a number from 0 (plastic) to 1 (elastic)")
         if name == "stiffness" and x == 0.0:
             refuse(f"{what}: stiffness", x, "a positive stiffness [N/m], or math.inf for rigid contact")
         object.__setattr__(owner, name, x)
+    if owner.law == "hunt_crossley":
+        _check_hunt_crossley(what, owner)
+    elif owner.dissipation:
+        expected = "0, or law='hunt_crossley'; law='linear' is damped by its relaxation_time"
+        refuse(f"{what}: dissipation", owner.dissipation, expected)
+
+
+def _check_hunt_crossley(what: str, owner) -> None:
+    if owner.stiffness == math.inf:
+        refuse(f"{what}: stiffness", owner.stiffness, "a finite stiffness for law='hunt_crossley' [N/m^exponent]")
+    for name in ("restitution", "relaxation_time"):
+        if getattr(owner, name):
+            refuse(f"{what}: {name}", getattr(owner, name), "0: law='hunt_crossley' loses energy by its dissipation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +61,18 @@ class Material:
     restitution : float
         Coefficient of restitution, 0 (plastic) to 1 (elastic) [1].
     stiffness : float
-        Of compliant contact [N/m]; infinite: rigid.
+        K of compliant contact [N/m], or [N/m^exponent] of "hunt_crossley"; infinite: rigid.
     relaxation_time : float
         Damping of compliant contact, the ratio of damping to stiffness [s].
     margin : float
         Gap below which a point counts as near [m].
+    law : {"linear", "hunt_crossley"}
+        The normal force of compliant contact for a gap p < 0: "linear" is ``-K (p + relaxation_time p')``,
+        "hunt_crossley" ``K (-p)^exponent (1 - dissipation p')``; never a pull.
+    dissipation : float
+        Of "hunt_crossley" [s/m].
+    exponent : float
+        Of "hunt_crossley", at least 1; 1.5 for spheres (Hertz) [1].
 
     Raises
     ------
@@ -66,6 +90,9 @@ class Material:
     stiffness: float = math.inf
     relaxation_time: float = 0.0
     margin: float = 0.0
+    law: str = "linear"
+    dissipation: float = 0.0
+    exponent: float = 1.5
 
     def __post_init__(self) -> None:
         check_material("Material", self)
@@ -83,7 +110,7 @@ class Ground:
         Distance of the plane from the world's origin along its normal [m].
     normal : tuple of 3 floats
         Upward normal in world coordinates, of any length [1].
-    margin : float
+    margin, law, dissipation, exponent
         See `Material`.
 
     Raises
@@ -103,6 +130,9 @@ class Ground:
     stiffness: float = math.inf
     relaxation_time: float = 0.0
     margin: float = 0.0
+    law: str = "linear"
+    dissipation: float = 0.0
+    exponent: float = 1.5
 
     def __post_init__(self) -> None:
         check_material("Ground", self)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import kinetree.collision.pairs  # noqa: F401  # enters the laws
 from kinetree.arguments import refuse, text
 from kinetree.collision.laws import PAIR_LAWS, ContactPoint, law_of
-from kinetree.collision.material import LEAST, Material, check_material
+from kinetree.collision.material import HUNT_CROSSLEY, LEAST, Material, check_material
 from kinetree.collision.shape import PlacedShape, Shape
 from kinetree.errors import UnsupportedError
 
-_NUMBERS = tuple(LEAST)
+_NUMBERS, _OF_HUNT_CROSSLEY = tuple(LEAST), tuple(HUNT_CROSSLEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ContactPair:
         Unique among the pairs of a model.
     first, second : Shape
         The normal points from the first to the second. Of a pair with the ground the first is the ground.
-    friction, restitution, stiffness, relaxation_time, margin
+    friction, restitution, stiffness, relaxation_time, margin, law, dissipation, exponent
         See `kinetree.collision.Material`.
 
     Raises
@@ -53,6 +53,9 @@ class ContactPair:
     stiffness: float = math.inf
     relaxation_time: float = 0.0
     margin: float = 0.0
+    law: str = "linear"
+    dissipation: float = 0.0
+    exponent: float = 1.5
 
     def __post_init__(self) -> None:
         text("ContactPair: name", self.name)
@@ -79,7 +82,7 @@ class ContactPair:
     @property
     def material(self) -> Material:
         """The numbers of its contacts."""
-        return Material(*(getattr(self, what) for what in _NUMBERS))
+        return Material(**{field.name: getattr(self, field.name) for field in fields(Material)})
 
     @property
     def count(self) -> int:
@@ -114,21 +117,22 @@ class ContactPair:
 
     def numbers(self) -> dict[str, object]:
         """The run-time inputs of compiled code besides those of the shapes, by name."""
-        return {what: getattr(self, what) for what in _NUMBERS}
+        names = _NUMBERS + (_OF_HUNT_CROSSLEY if self.law == "hunt_crossley" else ())
+        return {what: getattr(self, what) for what in names}
 
     def with_numbers(self, values: Sequence, shapes: Mapping[str, Shape] | None = None) -> ContactPair:
         """The same over other scalars, in the order of ``numbers()``; shapes by their names."""
-        changes = dict(zip(_NUMBERS, values, strict=True))
+        changes = dict(zip(self.numbers(), values, strict=True))
         if shapes is not None:
             changes |= {"first": shapes[self.first.name], "second": shapes[self.second.name]}
         made = object.__new__(ContactPair)
-        for what in ("name", "first", "second", *_NUMBERS):
+        for what in ("name", "first", "second", "law", *_NUMBERS, *_OF_HUNT_CROSSLEY):
             object.__setattr__(made, what, changes.get(what, getattr(self, what)))
         return made
 
     def structure(self) -> tuple:
         """All that is no number, hashable."""
-        return self.name, self.first.structure(), self.second.structure()
+        return self.name, self.first.structure(), self.second.structure(), self.law
 
     def renamed(self, frame: Callable[[str], str], name: Callable[[str], str]) -> ContactPair:
         """The same on frames that the first function names; the other names pairs and shapes."""

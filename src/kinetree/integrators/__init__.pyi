@@ -95,7 +95,8 @@ class _contact_step(NamedTuple):
     v_next: NDArray[Any]
     impulses_next: NDArray[Any]
 
-def contact_step(model: Model, q: ArrayLike, v: ArrayLike, impulses: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _contact_step:
+@overload
+def contact_step(model: Model, q: ArrayLike, v: ArrayLike, impulses: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, residuals: Literal[False] = False, out: Any | None = None) -> _contact_step:
     r"""One step of time stepping: contacts, joint limits, dry friction and loops as one problem.
 
     Parameters
@@ -120,6 +121,8 @@ def contact_step(model: Model, q: ArrayLike, v: ArrayLike, impulses: ArrayLike, 
         ``model.initial_state()``.
     u : (..., nu) array, optional
         Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    residuals : bool
+        Whether to give residuals, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -133,7 +136,11 @@ def contact_step(model: Model, q: ArrayLike, v: ArrayLike, impulses: ArrayLike, 
         Velocities after the step [rad/s or m/s].
     impulses_next : (..., n_impulses) array
         Impulses of the step [N s or N m s], on the second bodies of contact pairs.
+    residuals : (..., n_residuals) array, on request
+        Distance of the step from the laws of each contact, then of each bounded row: natural maps [m/s or rad/s].
     """
+@overload
+def contact_step(model: Model, q: ArrayLike, v: ArrayLike, impulses: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, residuals: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _implicit_midpoint_step(NamedTuple):
     q_next: NDArray[Any]

@@ -18,7 +18,9 @@ from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.contact_sweeps import SWEEPS, BoundedRow, Cone, Frictionless, NearCone, swept
 from kinetree.algorithms.contacts import BodyPlaces
 from kinetree.algorithms.free_step import along, free_step, normal_target
+from kinetree.algorithms.hunt_crossley import HuntCrossley, YieldingCone, YieldingContact
 from kinetree.algorithms.manifold import straight_step
+from kinetree.algorithms.natural_map import contact_natural_maps
 from kinetree.algorithms.nearness import near_points
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.row_law import RowLaw
@@ -26,7 +28,7 @@ from kinetree.contact.problem import ContactProblem
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
 from kinetree.integrators.trials import RUNAWAY, is_sane
-from kinetree.spatial.scalar import absolute, is_zero, where
+from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 
 FEW = 8  # contacts, whose sliding is computed only where they slip: that is two more tests in each visit
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
@@ -39,29 +41,46 @@ REPEATED = 7  # how often these follow each other
 
 def stepped_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, sweeps=(SWEEPS,), many=True):
     """Velocities and impulses at the end of a step, and the largest change of a rate in the last sweep."""
-    before, predicted, space, z, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u, many)
-    z, residual = swept([*bounded.values(), *contacts], z, *sweeps)  # contacts last, to obey their laws best
-    after = [x + dx for x, dx in zip(before, space.velocities(z), strict=True)]
+    return solved_step(model, q, v, impulses, tau, dt, f_ext, x, u, sweeps, many)[:3]
+
+
+def solved_step(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, sweeps=(SWEEPS,), many=True) -> tuple:
+    """`stepped_velocities`; the free step, z at the end, and the blocks of bounded rows."""
+    step, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u, many)
+    z, residual = swept([*bounded.values(), *contacts], step.momentum, *sweeps)  # contacts last, to obey laws best
+    after = [x + dx for x, dx in zip(step.before, step.space.velocities(z), strict=True)]
     found = [x for block in contacts for x in block.all_impulses]
     found += [bounded[n].impulses[0] if n in bounded else 0.0 for n in range(len(found), model.n_impulses)]
-    return held_exactly(bounded.values(), after, predicted), found, residual
+    return held_exactly(bounded.values(), after, step.predicted), found, residual, step, z, bounded
 
 
 def step_problem(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, many=True):
-    """Velocities before all forces and after those without impulses, the space and z there, and all blocks.
+    """The free step, and the blocks of bounded rows and of contacts.
 
     ``many`` is whether contacts are skipped where they are far away.
     """
-    kin, space, before, z, predicted = free_step(model, q, v, tau, dt, f_ext, x, u)
-    given = model, kin, space, dt, before, predicted, impulses
-    return before, predicted, space, z, bounded_blocks(*given), contact_blocks(*given, many)
+    step = free_step(model, q, v, tau, dt, f_ext, x, u)
+    given = model, step.kin, step.space, dt, step.before, step.predicted, impulses
+    return step, bounded_blocks(*given), contact_blocks(*given, many)
+
+
+def measured_velocities(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
+    """Velocities and impulses at the end of a step, and the residuals: of each contact, then of each bounded row.
+
+    Those of contacts are natural maps, of all candidates, also of those that the step has skipped; those of rows the
+    changes of their rates by one more visit, which is their natural map.
+    """
+    after, found, _, step, z, bounded = solved_step(model, q, v, impulses, tau, dt, f_ext, x, u)
+    residuals = contact_natural_maps(model, step, dt, after, found)
+    rows = range(model.n_contact_rows, model.n_impulses)
+    return after, found, [*residuals, *(bounded[n].visit(list(z)) if n in bounded else 0.0 for n in rows)]
 
 
 def contact_residuals(model, q, v, impulses, tau, dt, f_ext=None, u=None):
     """For each contact the largest change of its rates by one more sweep, after a step with these impulses."""
     v, x = v[: model.nv], v[model.nv :] if model.nx else None
-    *_, z, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u, many=False)
-    z, blocks = list(z), [*bounded.values(), *contacts]
+    step, bounded, contacts = step_problem(model, q, v, impulses, tau, dt, f_ext, x, u, many=False)
+    z, blocks = list(step.momentum), [*bounded.values(), *contacts]
     for block in blocks:
         block.start(z)
     return [block.visit(z) for block in blocks][len(bounded) :]
@@ -105,6 +124,11 @@ def _block(candidate, step, guess, places=None):
     places = places or BodyPlaces(model, kin)
     x = places.contact(pair, places.points(pair)[0] if point is None else point)
     rates = [along(row, before) for row in x.rows]
+    if pair.law == "hunt_crossley":
+        law = HuntCrossley(x.gap, dt, pair.stiffness, pair.dissipation, pair.exponent)
+        if is_zero(pair.friction):
+            return YieldingContact(space.row(x.rows[2]), rates[2], guess[2:], law)
+        return YieldingCone(map(space.row, x.rows), rates, pair.friction, guess, law)
     least, compliance = normal_target(pair, x.gap, dt, rates[2], along(x.rows[2], predicted))
     if is_zero(pair.friction):
         return Frictionless(space.row(x.rows[2]), rates[2], RowLaw(lower=least), guess[2:], compliance=compliance)
@@ -128,15 +152,18 @@ def held_exactly(bounded, v, predicted) -> list:
     inputs={"q": "nq", "v": "nv", "impulses": "n_impulses", "tau": "nv", "dt": ()},
     optional="f_ext x u",
     outputs={"q_next": "nq", "v_next": "nv", "impulses_next": "n_impulses"},
+    further={"residuals": "n_residuals"},
     domains=COMPLETE,
     symbols={
         "tau": "Actuator forces during the step [N m or N].",
         "impulses": "First guess, those of the last step or zeros [N s or N m s]: (t1, t2, n) of each contact, then "
         "one of each bounded row.",
         "impulses_next": "Impulses of the step [N s or N m s], on the second bodies of contact pairs.",
+        "residuals": "Distance of the step from the laws of each contact, then of each bounded row: natural maps "
+        "[m/s or rad/s].",
     },
 )
-def contact_step(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
+def contact_step(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None, *, residuals=False):
     """One step of time stepping: contacts, joint limits, dry friction and loops as one problem.
 
     Notes
@@ -146,14 +173,17 @@ def contact_step(model, q, v, impulses, tau, dt, f_ext=None, x=None, u=None):
     of the factor of the mass matrix, see `kinetree.algorithms.contact_sweeps`.
     Each row is an inequality of velocities at the end of the step: ``rate + gap / dt >= 0`` of open contacts, so that
     they land without penetration; closed ones recover a fifth of a penetration, at 1 m/s at most. Soft contact obeys
-    ``lambda = -dt k (gap + (dt + tau_d) rate)``.
+    ``lambda = -dt k (gap + (dt + tau_d) rate)``, or the law of Hunt and Crossley (1975) with gap and rate at the end of
+    the step. Residuals are those of `kinetree.contact.natural_map`; they cost a second detection of all candidates.
 
     See Also
     --------
     semi_implicit_step, rollout
     """
-    v_next, found, _ = stepped_velocities(model, q, v, impulses, tau, dt, f_ext, x, u)
-    return *stepped_positions(model, q, v_next, dt), found
+    solve = measured_velocities if residuals else stepped_velocities
+    v_next, found, misfits = solve(model, q, v, impulses, tau, dt, f_ext, x, u)
+    end = *stepped_positions(model, q, v_next, dt), found
+    return (*end, misfits) if residuals else end
 
 
 def stepped_positions(model, q, v_next, dt):
@@ -176,9 +206,13 @@ def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
 
 
 def _any_step(model, q, v, impulses, tau, dt, f_ext, u, *sweeps):
-    """`contact_step` with the internal states of force elements behind the velocities, and its residual."""
+    """`contact_step` with the internal states of force elements behind the velocities, and its residual.
+
+    Without a number of sweeps that is the residuals of all contacts and bounded rows.
+    """
     v, x = v[: model.nv], v[model.nv :] if model.nx else None
-    v_next, found, residual = stepped_velocities(model, q, v, impulses, tau, dt, f_ext, x, u, sweeps)
+    solve = partial(stepped_velocities, sweeps=sweeps) if sweeps else measured_velocities
+    v_next, found, residual = solve(model, q, v, impulses, tau, dt, f_ext, x, u)
     q_next, v_next = stepped_positions(model, q, v_next, dt)
     later = implicit_states(model, q, v, x, u, dt, v_next) if model.nx else []
     return q_next, [*v_next, *later], found, residual
@@ -189,6 +223,20 @@ def _time_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
     return _any_step(model, q, v, impulses, tau, dt, f_ext, u, SWEEPS)[:3]
 
 
+def _measured_step(model, q, v, residuals, impulses, tau, dt, f_ext=None, u=None):
+    """`_time_step`; before the impulses the largest residual of the step, and of all steps so far."""
+    q_next, w_next, found, misfits = _any_step(model, q, v, impulses, tau, dt, f_ext, u)
+    worst = 0.0
+    for x in misfits:
+        worst = maximum(x, worst)
+    return q_next, w_next, [worst, maximum(worst, residuals[1])], found
+
+
+def _none_measured(model, q, v, tau, dt, f_ext=None, u=None):
+    """Residuals and impulses before the first step."""
+    return [0.0, 0.0], [0.0] * model.n_impulses
+
+
 def _no_impulses(model, q, v, tau, dt, f_ext=None, u=None):
     """Impulses before the first step."""
     return [0.0] * model.n_impulses
@@ -197,6 +245,10 @@ def _no_impulses(model, q, v, tau, dt, f_ext=None, u=None):
 START = part("contact_start", _no_impulses, "q[nq] v[nw] tau[nv] dt", "impulses[n_impulses]", FORCES, domains=COMPLETE)
 STEP = part("time_stepping_step", _time_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
             f"{END} impulses_next[n_impulses]", FORCES, domains=COMPLETE)  # fmt: skip
+MEASURED_START = part("contact_start_measured", _none_measured, "q[nq] v[nw] tau[nv] dt",
+                      "residuals[#2] impulses[n_impulses]", FORCES, domains=COMPLETE)  # fmt: skip
+MEASURED = part("time_stepping_measured", _measured_step, "q[nq] v[nw] residuals[#2] impulses[n_impulses] tau[nv] dt",
+                f"{END} residuals_next[#2] impulses_next[n_impulses]", FORCES, domains=COMPLETE)  # fmt: skip
 SOLVED = part("time_stepping_solved", _solved_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
               f"{END} impulses_next[n_impulses] residual[#1]", FORCES, domains=COMPLETE)  # fmt: skip
 RESIDUALS = part("contact_residuals", contact_residuals, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
@@ -289,7 +341,9 @@ class TimeStepping:
         """Impulses of the exact solver; None if it finds none."""
         tau, h, *others = given
         nv, names = self._system.model.nv, iter(others)
-        if self._system.model.time_dependent or self._system.model.has_given_motions:
+        model = self._system.model
+        yields = any(pair.law == "hunt_crossley" for pair in model.contacts)  # which is no problem over cones
+        if model.time_dependent or model.has_given_motions or yields:
             return None
         more = {name: next(names) for name, is_given in (
             ("f_ext", self._system.wrenches), ("u", self._system.model.nu)) if is_given}  # fmt: skip
@@ -297,3 +351,9 @@ class TimeStepping:
         problem = ContactProblem.of(self._system.model, q, v[:nv], tau, float(h), **more)
         solution = problem.solve("exact", warm_start=found, iterations=10)
         return solution.impulses.ravel() if solution.status == "solved" else None
+
+
+class MeasuredTimeStepping(TimeStepping):
+    """`TimeStepping` whose step for rollouts gives its residual and the largest one so far, before the impulses."""
+
+    algorithm, start = MEASURED, MEASURED_START

@@ -31,6 +31,11 @@ class ContactParts:
         return self.n_contact_rows + sum(c.count(self) for c in self.constraints if c.row_kind == "box")
 
     @property
+    def n_residuals(self) -> int:
+        """Number of residuals of a step by "time_stepping": one of each contact, then one of each bounded row."""
+        return self.n_contacts + self.n_impulses - self.n_contact_rows
+
+    @property
     def contact_labels(self) -> tuple[str, ...]:
         """A label of each candidate point: the name of its pair, with a number where a pair has several."""
         return tuple(label for pair in self.contacts for label in pair.labels)

@@ -61,6 +61,8 @@ class Record:
     impulses : bool
         Of rollouts with contact, whether they give the impulses of the recorded steps, too; runs of `simulate` always
         have them as ``run.contacts``.
+    residuals : bool
+        Of rollouts with contact, whether they give the residuals of the steps and the impulses, too.
 
     Examples
     --------
@@ -72,9 +74,11 @@ class Record:
     every: int = 1
     period: float | None = None
     impulses: bool = False
+    residuals: bool = False
 
     def __post_init__(self) -> None:
         a_truth_value("Record: impulses", self.impulses)
+        a_truth_value("Record: residuals", self.residuals)
         whole("Record: every", self.every, "a positive whole number of steps", least=1)
         if self.period is not None:
             number("Record: period", self.period, A_TIME, above=0.0)

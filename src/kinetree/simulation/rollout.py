@@ -22,6 +22,7 @@ from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.kernels import step_of, with_motors
 from kinetree.integrators.methods import FIXED_STEP
 from kinetree.integrators.singular_steps import passes_singular
+from kinetree.integrators.time_stepping import MeasuredTimeStepping, TimeStepping
 from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
@@ -32,6 +33,7 @@ from kinetree.simulation.options import A_TIME, MOVED, Record, an_option
 from kinetree.simulation.rollout_arrays import (
     ContactRolloutStates,
     InternalRolloutStates,
+    MeasuredRolloutStates,
     RolloutStates,
     arrays_of,
     control_over_time,
@@ -148,6 +150,14 @@ class Rollout:
             found = self._chosen.setdefault(integrator, found)
         return found
 
+    def _measured(self) -> Rollout:
+        """The same rollouts by "time_stepping" with residuals."""
+        if "residuals" not in self._chosen:
+            found = self._again(self._parameters)
+            found._method = MeasuredTimeStepping
+            return self._chosen.setdefault("residuals", found)
+        return self._chosen["residuals"]
+
     def _for_step(self, h: float) -> Rollout:
         """The same rollouts by the method that "auto" stands for at a step [s]."""
         return self.by(self._stiffness.integrator(h)) if self.integrator == "auto" else self
@@ -174,13 +184,16 @@ class Rollout:
         t0=None,
         out=None,
         dtype=None,
-    ) -> RolloutStates | InternalRolloutStates | ContactRolloutStates:
+    ) -> RolloutStates | InternalRolloutStates | ContactRolloutStates | MeasuredRolloutStates:
         """Advance all states by all steps; arguments and result as for `rollout`."""
         h = number("rollout: dt", dt, A_TIME, above=0.0)
         every = (record or Record()).steps(h)
         if self.integrator == "auto":
             given = {"steps": steps, "f_ext": f_ext, "record": record, "t0": t0, "out": out, "dtype": dtype}
             return self._for_step(h)(q0, v0, tau, dt, x0=x0, control=control, **given)
+        if record is not None and record.residuals and self._method is TimeStepping:
+            given = {"steps": steps, "f_ext": f_ext, "record": record, "t0": t0, "out": out, "dtype": dtype}
+            return self._measured()(q0, v0, tau, dt, x0=x0, control=control, **given)
         begin = start_of_time(self._base, t0)
         state = {name: x for name, x in (("q0", q0), ("v0", v0), ("x0", x0)) if x is not None}
         given = {"tau": tau, "f_ext": f_ext, "control": control_over_time(self._base, control)}
@@ -194,8 +207,10 @@ class Rollout:
                 every=every,
             )
         results = self._results(batch, start, steps, every, kind, out)
-        if record is not None and record.impulses:
+        if record is not None and (record.impulses or record.residuals):
             require_contacts(self._method)
+            if record.residuals:
+                results.append(np.empty((*results[0].shape[:-1], 2), kind))
             results.append(np.empty((*results[0].shape[:-1], self._base.n_impulses), kind))
         if 0 in batch:
             return self._states(results, out)
@@ -324,13 +339,16 @@ class Rollout:
         )
         return [np.empty(shape, kind) for shape in shapes]
 
-    def _states(self, results, out) -> RolloutStates | InternalRolloutStates | ContactRolloutStates:
+    def _states(self, results, out) -> tuple:
         """The results, velocities apart from the internal states that follow them."""
         (q, w, *impulses), nv, nx = results, self._base.nv, self._base.nx
         v, x = w[..., :nv], w[..., nv:]
         if nx and out is not None:
             out[1][...], out[2][...] = v, x
             v, x = out[1:]
+        if len(impulses) == 2:
+            residuals, impulses = impulses
+            return MeasuredRolloutStates(q, v, x, impulses, residuals[..., 0], residuals[..., 1])
         if impulses:
             return ContactRolloutStates(q, v, x, *impulses)
         return InternalRolloutStates(q, v, x) if nx else RolloutStates(q, w)
@@ -450,7 +468,7 @@ def rollout(
     threads: int | None = None,
     out=None,
     dtype=None,
-) -> RolloutStates | InternalRolloutStates | ContactRolloutStates:
+) -> RolloutStates | InternalRolloutStates | ContactRolloutStates | MeasuredRolloutStates:
     """Advance many states by many steps under given forces, in one call of machine code.
 
     Parameters
@@ -508,6 +526,9 @@ def rollout(
         Internal states of force elements [as the elements define them].
     impulses : (..., rows, n_impulses) array, with ``Record(impulses=True)``
         Impulses of contacts [N s], see `kinetree.simulation.Rollout`; x is there, too, then.
+    residuals, worst_residuals : (..., rows) array, with ``Record(residuals=True)``
+        Distance of the step that ends in the state from the laws of contact, and the largest of all steps until then
+        [m/s]; x and impulses are there, too, then.
 
     Raises
     ------

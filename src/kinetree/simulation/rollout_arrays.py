@@ -64,6 +64,32 @@ class ContactRolloutStates(NamedTuple):
     impulses: np.ndarray
 
 
+class MeasuredRolloutStates(NamedTuple):
+    """The recorded states of rollouts, impulses and residuals of ``Record(residuals=True)``.
+
+    Attributes
+    ----------
+    q, v : array
+        As those of `RolloutStates`.
+    x : (..., rows, nx) array
+        As those of `InternalRolloutStates`.
+    impulses : (..., rows, n_impulses) array
+        As those of `ContactRolloutStates`.
+    residuals : (..., rows) array
+        Of the step that ends in the state, the worst contact or row with bounded forces: how far impulses and
+        velocities are from the laws of contact and friction, the natural map [m/s, of joints rad/s]; zero at the start.
+    worst_residuals : (..., rows) array
+        The largest of all steps until then, also of those that are not recorded.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    x: np.ndarray
+    impulses: np.ndarray
+    residuals: np.ndarray
+    worst_residuals: np.ndarray
+
+
 def start_of_time(model, t0) -> np.ndarray | None:
     """The time at which rollouts begin; None for models that do not depend on it."""
     if not (model.time_dependent or model.has_given_motions):

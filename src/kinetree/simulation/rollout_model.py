@@ -52,7 +52,7 @@ def require_contacts(method) -> None:
     """Raise an error for a method that has no impulses to record."""
     if not getattr(method, "contacts", False):
         raise UnsupportedError(
-            f"rollout: integrator {method.name!r} has no impulses, which Record(impulses=True) is to give; "
-            "'time_stepping' has.",
+            f"rollout: integrator {method.name!r} has no impulses, which Record(impulses=True) or residuals=True is to "
+            "give; 'time_stepping' has.",
             integrator=method.name,
         )
