@@ -103,8 +103,9 @@ PLACES = {
     },
     "kinetree.io": {
         "DHRow": "io.dh", "DHTable": "io.dh", "Isolation": "io.isolated", "load_mjcf": "io.mjcf.read",
+        "load_mujoco": "io.mjcf.objects", "load_pinocchio": "io.pinocchio.read",
         "load_sdf": "io.sdf.read", "load_urdf": "io.urdf.read", "to_dh": "io.dh_extract", "to_mjcf": "io.mjcf.write",
-        "to_urdf": "io.urdf.write",
+        "to_mujoco": "io.mjcf.objects", "to_pinocchio": "io.pinocchio.write", "to_urdf": "io.urdf.write",
     },
     "kinetree.maximal_coordinates": {
         "Body": "maximal_coordinates.free_bodies", "Equation": "maximal_coordinates.system",

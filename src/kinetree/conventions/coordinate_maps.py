@@ -247,3 +247,49 @@ class Displaced(CoordinateMap):
 
     def q_from(self, q_there):
         return (q_there + self.reference).astype(q_there.dtype)
+
+
+class InSeries(CoordinateMap):
+    """Joints in a row, each with its own map, as the parts of a composite joint.
+
+    Parameters
+    ----------
+    maps : sequence of (CoordinateMap, int, int)
+        With each the numbers of positions and of velocities here.
+    """
+
+    def __init__(self, maps: Sequence[tuple[CoordinateMap, int, int]]) -> None:
+        self.nq, self.nv = sum(m.nq for m, _, _ in maps), sum(m.nv for m, _, _ in maps)
+        self._parts: list[tuple[CoordinateMap, slice, slice, slice, slice]] = []
+        at = np.zeros(4, dtype=int)
+        for m, nq, nv in maps:
+            end = at + (nq, nv, m.nq, m.nv)
+            self._parts.append((m, *(slice(int(a), int(b)) for a, b in zip(at, end, strict=True))))
+            at = end
+        self._here = int(at[1])
+
+    def q_to(self, q):
+        return np.concatenate([m.q_to(q[..., mine]) for m, mine, *_ in self._parts], axis=-1)
+
+    def q_from(self, q_there):
+        return np.concatenate([m.q_from(q_there[..., theirs]) for m, _, _, theirs, _ in self._parts], axis=-1)
+
+    def T(self, q):
+        T = np.zeros((*q.shape[:-1], self.nv, self._here), q.dtype)
+        for m, mine, v, _, v_there in self._parts:
+            T[..., v_there, v] = m.T(q[..., mine])
+        return T
+
+    def T_inverse(self, q):
+        T = np.zeros((*q.shape[:-1], self._here, self.nv), q.dtype)
+        for m, mine, v, _, v_there in self._parts:
+            T[..., v, v_there] = m.T_inverse(q[..., mine])
+        return T
+
+    def shift(self, q, v):
+        out = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), self.nv), np.result_type(q, v))
+        for m, mine, rates, _, there in self._parts:
+            part = m.shift(q[..., mine], v[..., rates])
+            if part is not None:
+                out[..., there] = part
+        return out

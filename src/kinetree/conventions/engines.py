@@ -16,7 +16,7 @@ from kinetree.arguments import a_mapping, a_model, a_truth_value, array, checked
 from kinetree.conventions import coordinate_maps as maps
 from kinetree.conventions.engine import SWAP, Engine
 from kinetree.errors import ModelError, unknown_name
-from kinetree.joints import Composite, Free, FreeSplit, Helical, Planar, Prismatic, Revolute, Spherical, Universal
+from kinetree.joints import Composite, Free, FreeSplit, Helical, Planar, Prismatic, Revolute, Spherical, SphericalEuler
 from kinetree.model.parts import pose_of_transform
 
 
@@ -260,8 +260,8 @@ class MuJoCo(Engine):
 _POSE = (0, 1, 2, 4, 5, 6, 3)  # (p, x, y, z, w) out of (p, w, x, y, z)
 
 
-def _pinocchio_map(joint, nq: int, nv: int) -> maps.CoordinateMap | None:
-    """The coordinate map for a joint here and one of these sizes there; None if there is none."""
+def _pinocchio_map(joint, nq: int, nv: int, there=None) -> maps.CoordinateMap | None:
+    """The coordinate map for a joint here and one ``there`` of these sizes; None if there is none."""
     if isinstance(joint, Free) and (nq, nv) == (7, 6):
         return maps.CoordinateMap(_POSE, SWAP)
     if isinstance(joint, Spherical) and (nq, nv) == (4, 3):
@@ -270,8 +270,35 @@ def _pinocchio_map(joint, nq: int, nv: int) -> maps.CoordinateMap | None:
         return maps.PlanarCircle()
     if joint.nq == joint.nv == 1 and (nq, nv) == (2, 1):
         return maps.Circle()
-    plain = joint.kind in ("translational", "ellipsoid") or isinstance(joint, (Universal, Composite)) or joint.nv == 1
+    if isinstance(joint, Composite):
+        return _pinocchio_row(joint, there, nq, nv)
+    euler = isinstance(joint, SphericalEuler) and joint.sequence == "zyx"
+    plain = euler or joint.kind in ("translational", "ellipsoid", "universal") or joint.nv == 1
     return maps.same(nq, nv) if plain and (nq, nv) == (joint.nq, joint.nv) else None
+
+
+def _pinocchio_row(joint: Composite, there, nq: int, nv: int) -> maps.CoordinateMap | None:
+    """The map of a composite joint: of its parts, where Pinocchio has a composite joint of as many."""
+    own = there.extract() if hasattr(there, "extract") else there
+    parts = list(getattr(own, "joints", ()))
+    if len(parts) != len(joint.joints):
+        return maps.same(nq, nv) if (nq, nv) == (joint.nq, joint.nv) and joint.nq == joint.nv else None
+    found = [
+        _pinocchio_map(mine, int(part.nq), int(part.nv), part) for mine, part in zip(joint.joints, parts, strict=True)
+    ]
+    if any(part is None for part in found):
+        return None
+    return maps.InSeries([(part, mine.nq, mine.nv) for part, mine in zip(found, joint.joints, strict=True)])
+
+
+def _flat(parts) -> list:
+    """Parts of a composite joint, those of composite ones in their place."""
+    inner = [part.extract() if hasattr(part, "extract") else part for part in parts]
+    return [
+        x
+        for part, own in zip(parts, inner, strict=True)
+        for x in (_flat(own.joints) if hasattr(own, "joints") else [part])
+    ]
 
 
 class Pinocchio(Engine):
@@ -312,15 +339,38 @@ class Pinocchio(Engine):
     )
     def __init__(self, model, other, joints=None) -> None:
         names = {str(name): j for j, name in enumerate(other.names) if j}
+        chains = self._chains(model, other, names)
         free = [j for j in names.values() if (other.nqs[j], other.nvs[j]) == (7, 6)]
         pairs, bodies = [], [0] + [-1] * (model.nb - 1)
-        for i, j in paired(self, model, names, free, joints):
-            nq, nv = int(other.nqs[j]), int(other.nvs[j])
-            mapping = _pinocchio_map(model.joints[i], nq, nv)
+        for i, j in paired(self, model, names | {name: j for name, (j, *_) in chains.items()}, free, joints):
+            nq, nv, q, v, part = int(other.nqs[j]), int(other.nvs[j]), int(other.idx_qs[j]), int(other.idx_vs[j]), None
+            if (name := model.joint_name(i)) in chains:
+                _, part, before_q, before_v, last = chains[name]
+                nq, nv, q, v = int(part.nq), int(part.nv), q + before_q, v + before_v
+            else:
+                part, last = other.joints[j] if hasattr(other, "joints") else None, True
+            mapping = _pinocchio_map(model.joints[i], nq, nv, part)
             mapping = mapping or refuse_kind(self, model, i, other.names[j], f"nq={nq}, nv={nv}")
-            pairs.append((i, mapping, int(other.idx_qs[j]), int(other.idx_vs[j])))
-            bodies[i] = j
+            pairs.append((i, mapping, q, v))
+            bodies[i] = j if last else -1
         super().__init__(model, self._slots(model, pairs), bodies, int(other.nv))
+
+    @staticmethod
+    def _chains(model, other, names: Mapping[str, int]) -> dict[str, tuple]:
+        """Joints ``name.1``, ``name.2``, ... here that are the parts of a composite joint there.
+
+        By their names: number there, the part, positions and velocities before it, and whether it is the last one.
+        """
+        found: dict[str, tuple] = {}
+        for name, j in names.items():
+            if name in model.joint_names or f"{name}.1" not in model.joint_names:
+                continue
+            own = other.joints[j].extract()
+            parts, q, v = _flat(getattr(own, "joints", ())), 0, 0
+            for k, part in enumerate(parts, 1):
+                found[f"{name}.{k}"] = (j, part, q, v, k == len(parts))
+                q, v = q + int(part.nq), v + int(part.nv)
+        return found
 
     @staticmethod
     def _full(M):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kinetree import data
 from kinetree.arguments import a_path, checked
-from kinetree.errors import FileFormatError, unknown_name
+from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
 from kinetree.io import packages
 from kinetree.io.xml.reader import Document
 from kinetree.io.xml.source import FileContent, decode, read_bytes
@@ -32,22 +32,27 @@ _BEFORE_ROOT = re.compile(r"\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\]\s*
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
 
 
-@checked(source=a_path)
-def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options) -> Model:
+def _a_source(what: str, value: object) -> None:
+    if _library(value) is None:
+        a_path(what, value)
+
+
+@checked(source=_a_source)
+def load(source, *, isolate: bool | Isolation = False, **options) -> Model:
     """Load a robot from a file, from text, or one of the shipped robots by name.
 
     Parameters
     ----------
-    source : str or path
+    source : str, path, pinocchio.Model, mujoco.MjModel or mujoco.MjSpec
         A URDF, MJCF or SDF file, the text of one (it begins with ``<``), or a name: of ``kinetree.data.robots()``, of
         example-robot-data ("talos", "anymal", with a free base by default), or of robot_descriptions
         ("panda_description"), which clones from the network, where these packages are installed. The root element
-        determines the format, whatever the name of the file.
+        determines the format, whatever the name of the file. Or a model of Pinocchio or MuJoCo.
     isolate : bool or kinetree.io.Isolation
         True: read the file in a child process with limits of time and memory (60 s and 4 GiB, or those given), so that
         an untrusted file ends that process at most. The first such call takes half a second more.
     **options
-        Those of the format: see `load_urdf`, `load_mjcf`, `load_sdf`.
+        Those of the format: see `load_urdf`, `load_mjcf`, `load_sdf`, `load_pinocchio`, `load_mujoco`.
 
     Returns
     -------
@@ -78,6 +83,10 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
     >>> arm.nq, arm.nv
     (9, 9)
     """
+    if (library := _library(source)) is not None:
+        if isolate is not False:
+            raise UnsupportedError(f"kt.load: isolate= is for files, and the source is a model of {library}")
+        return _of_object(library, source, options)
     if isolate is not False:
         return _isolated(source, isolate, options)
     if isinstance(source, str) and ("\n" in source or source.lstrip("\ufeff \t\r").startswith("<")):
@@ -125,15 +134,35 @@ def _repeatable(options: dict) -> dict:
     return {option: tuple(x) if isinstance(x, Iterator) else x for option, x in options.items()}
 
 
+def _library(source: object) -> str | None:
+    """The library whose model an object is, by the names of its class, so that nothing is imported."""
+    cls = type(source)
+    if cls.__module__.partition(".")[0] == "pinocchio" and cls.__name__ == "Model":
+        return "Pinocchio"
+    return "MuJoCo" if cls.__module__.partition(".")[0] == "mujoco" and cls.__name__ in ("MjModel", "MjSpec") else None
+
+
+def _of_object(library: str, source, options: dict) -> Model:
+    if library == "Pinocchio":
+        from kinetree.io.pinocchio.read import load_pinocchio as reader
+    else:
+        from kinetree.io.mjcf.objects import load_mujoco as reader
+    _check_options(reader, options, f"kt.load of a model of {library}")
+    return reader(source, **options)
+
+
+def _check_options(reader: Callable, options: dict, where: str) -> None:
+    known = [p.name for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for option in options:
+        if option not in known:
+            raise unknown_name("option", option, known, where)
+
+
 def _read(root: str | None, source: str | PathLike, options: dict) -> Model:
     """Read with the reader of a root element; unknown ones go to the URDF reader, which reports the fault."""
     form = _FORMATS.get(root, "URDF")
     reader: Callable = getattr(import_module(f"kinetree.io.{form.lower()}.read"), f"load_{form.lower()}")
-    known = [p.name for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    for option in options:
-        if option not in known:
-            article = "a" if form == "URDF" else "an"
-            raise unknown_name("option", option, known, f"kt.load of {article} {form} file")
+    _check_options(reader, options, f"kt.load of {'a' if form == 'URDF' else 'an'} {form} file")
     options = _repeatable(options)
     model = reader(source, **options).read_with(options)
     file = "<string>" if isinstance(source, str) and "<" in source else source

@@ -143,7 +143,7 @@ def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massl
             if not (repaired or _repair_meshes(mujoco, spec, files, placeholders, notes)):
                 raise
     _remember_lines(spec, notes.sources)
-    scales = {_asset_name(mesh): tuple(map(float, mesh.scale)) for mesh in spec.meshes}
+    scales = {asset_name(mesh): tuple(map(float, mesh.scale)) for mesh in spec.meshes}
     return Compiled(model, files, scales, frozenset(placeholders), repairs.own(model))
 
 
@@ -173,7 +173,7 @@ def _repair_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], 
     """Replace each mesh that cannot be read and on which no inertia depends; whether there was one."""
     repaired = False
     for mesh in spec.meshes:
-        name = _asset_name(mesh)
+        name = asset_name(mesh)
         reason = None if name in placeholders else _harmless_fault(mujoco, mesh, spec, files.get(name))
         if reason is not None:
             repaired = True
@@ -187,7 +187,7 @@ def _repair_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], 
 def _leave_out(mujoco, spec) -> None:
     """Leave out textures, and the memory that the file has MuJoCo reserve for its own simulations."""
     for k, texture in enumerate(spec.textures):
-        texture.name = _asset_name(texture) or f"texture {k}"  # plain ones need names, unlike skyboxes
+        texture.name = asset_name(texture) or f"texture {k}"  # plain ones need names, unlike skyboxes
         texture.file = ""
         texture.cubefiles = [""] * 6
         texture.type = mujoco.mjtTexture.mjTEXTURE_2D
@@ -198,7 +198,8 @@ def _leave_out(mujoco, spec) -> None:
     spec.nuserdata = 0
 
 
-def _asset_name(asset) -> str:
+def asset_name(asset) -> str:
+    """The name of a mesh, by default that of its file."""
     return asset.name or Path(asset.file.replace("\\", "/")).stem
 
 
@@ -211,15 +212,16 @@ def _mesh_files(spec, sources: Sources, finder: MeshFinder) -> dict[str, str]:
             name = re.sub(r"^(package|model):/(?!/)", r"\1://", name)  # MuJoCo takes two slashes for one
             path = finder.find(name).path
             if path is not None:
-                mesh.name = _asset_name(mesh)
+                mesh.name = asset_name(mesh)
                 mesh.file = str(path)
         else:
-            path = _asset_path(mesh, spec, sources.base)
-        files[_asset_name(mesh)] = str(path) if path is not None and path.is_file() else name
+            path = asset_path(mesh, spec, sources.base)
+        files[asset_name(mesh)] = str(path) if path is not None and path.is_file() else name
     return files
 
 
-def _asset_path(asset, spec, base: Path | None) -> Path:
+def asset_path(asset, spec, base: Path | None) -> Path:
+    """The file of a mesh of a specification whose own file is in a folder."""
     compiler = getattr(asset, "compiler", None) or spec.compiler
     folder = getattr(compiler, "meshdir", None) or getattr(spec, "meshdir", "") or ""
     name = asset.file.replace("\\", "/")
@@ -236,7 +238,7 @@ def _check_files(spec, sources: Sources) -> None:
             if asset.file:
                 node = sources.find(kind, asset.name) or sources.main.root
                 for base in bases:
-                    check_file(_asset_path(asset, spec, base), node)
+                    check_file(asset_path(asset, spec, base), node)
 
 
 def _harmless_fault(mujoco, mesh, spec, file: str | None) -> str | None:
