@@ -152,6 +152,14 @@ def to_joint(pin, joint: Joint):
     return getattr(pin, kinds[type(joint)])() if type(joint) in kinds else None
 
 
+def positions_there(joint) -> list[int]:
+    """Numbers of positions of the parts of a joint of Pinocchio, as `parts_of` lists them."""
+    own = joint.extract() if hasattr(joint, "extract") else joint
+    if joint.shortname() != "JointModelComposite":
+        return [int(joint.nq)]
+    return [n for inner in own.joints for n in positions_there(inner)]
+
+
 def velocity_order(joint: Joint) -> np.ndarray:
     """Numbers there of the velocities here: ``v[k]`` is ``v_there[order[k]]``."""
     if isinstance(joint, Composite):

@@ -8,10 +8,11 @@ import numpy as np
 
 from kinetree.arguments import a_name, checked, of_kind
 from kinetree.errors import UnsupportedError
+from kinetree.forces.registry import names_in
 from kinetree.io.free_names import Names
 from kinetree.io.inertia_rules import settle
 from kinetree.io.options import Options
-from kinetree.io.pinocchio.joints import Part, joined, parts_of, position_from, velocity_order
+from kinetree.io.pinocchio.joints import Part, joined, parts_of, position_from, positions_there, velocity_order
 from kinetree.io.pinocchio.shapes import add_shapes
 from kinetree.joints import Free
 from kinetree.model import ModelBuilder
@@ -87,9 +88,7 @@ class _Reader:
         self.source, self.options = source, options
         gravity = np.array(source.gravity.vector, dtype=float)
         if gravity[3:].any():
-            raise UnsupportedError(
-                f"gravity of the Pinocchio model is {gravity.tolist()}, expected zeros at the end"
-            )
+            raise UnsupportedError(f"gravity of the Pinocchio model is {gravity.tolist()}, expected zeros at the end")
         name = options.name or str(source.name) or "model"
         self.builder = ModelBuilder(name, gravity=gravity[:3].tolist(), accept_impossible_inertia=options.accept)
         self.lost: list[str] = []
@@ -141,7 +140,7 @@ class _Reader:
             last, chain = k == len(parts), len(parts) > 1
             body = self.bodies[j] if last else f"{self.bodies[j]}.{k}"
             own = {"mass": mass, "com": com, "inertia": I} if last else {}
-            nq = int(source.nqs[j]) if not chain else _nq_there(joint)
+            nq = positions_there(source.joints[j])[k - 1] if chain else int(source.nqs[j])
             builder.add_body(
                 body, parent, joint, f"{name}.{k}" if chain else name, (R @ R_k, R @ p_k + p), **own,
                 **self._numbers(name, joint, slice(q, q + nq), slice(v, v + joint.nv)),
@@ -161,13 +160,13 @@ class _Reader:
         return mass, np.array(there.lever, dtype=float), I
 
     def _numbers(self, name: str, joint, q: slice, v: slice) -> dict[str, np.ndarray]:
-        """Numbers of a joint by the names of the builder; those that Pinocchio has no use for are reported."""
+        """Numbers of a joint by the names of the builder."""
         source, order = self.source, velocity_order(joint)
-        if any(np.array(source.rotorInertia)[v] * np.array(source.rotorGearRatio)[v]):
-            self.builder.note("info", f"joint {name!r}", "rotor inertia left out: the armature is what acts there, too")
         found = {"armature": np.array(source.armature)[v][order], "damping": np.array(source.damping)[v][order]}
-        for ours, kind in (("dry_friction", "DryFrictionLimit"), ("velocity_limit", "VelocityLimit"),
-                           ("effort_limit", "EffortLimit")):  # fmt: skip
+        for ours, kind in (
+            (names_in("urdf")["friction"], "DryFrictionLimit"), ("velocity_limit", "VelocityLimit"),
+            ("effort_limit", "EffortLimit"),
+        ):  # fmt: skip
             upper, lower = (_unlimited(getattr(source, f"{side}{kind}", None), v) for side in ("upper", "lower"))
             if upper is None:  # before Pinocchio 4 there is one side
                 older = {"DryFrictionLimit": "friction", "VelocityLimit": "velocityLimit"}.get(kind, "effortLimit")
@@ -218,10 +217,6 @@ class _Reader:
                     values[f"{name}.{k}" if len(parts) > 1 else name] = tuple(x.tolist())
             found.append(Keyframe(str(entry.key()), values))
         return tuple(found)
-
-
-def _nq_there(joint) -> int:
-    return {"planar": 4}.get(joint.kind, joint.nq)
 
 
 def _is_identity(place) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.arguments import a_model, checked
 from kinetree.errors import MissingDependencyError, UnsupportedError
+from kinetree.forces.registry import VELOCITY_PARAMETERS, names_in
 from kinetree.io.number_text import central
 from kinetree.io.pinocchio.joints import position_to, to_joint, velocity_order
 from kinetree.io.writing import UnsupportedFeatures
@@ -15,7 +16,7 @@ from kinetree.model.parts import pose_of_transform
 from kinetree.surgery import merge_fixed
 
 _NO_LIMIT = sys.float_info.max
-_LOST = ("stiffness", "limit_stiffness", "limit_damping")
+_ACTING = names_in("urdf")  # Pinocchio has those numbers of joints that URDF has, by the same names
 
 
 @checked(model=a_model)
@@ -108,7 +109,7 @@ def _add_body(pin, there, model, i: int, number: dict[int, int], outer: dict[int
     if nq == nv:
         lower, upper = _finite(model.lower[v]), _finite(model.upper[v])
     speed, effort = _finite(model.velocity_limit[v]), _finite(model.effort_limit[v])
-    friction, damping = model.dry_friction[v], model.damping[v]
+    friction, damping = (getattr(model, _ACTING[name])[v] for name in ("friction", "damping"))
     place, parent = pin.SE3(R, p), number[model.parent[i]]
     try:
         j = there.addJoint(
@@ -137,7 +138,7 @@ def _check(model, features: UnsupportedFeatures) -> None:
     for kind in ("tendons", "actuators"):
         for piece in getattr(model.equipment, kind):
             features.add(kind, repr(piece.name))
-    for name in _LOST:
+    for name in sorted({*VELOCITY_PARAMETERS} - {*_ACTING.values()}):
         for label, x in zip(model.velocity_labels, getattr(model, name), strict=True):
             if x:
                 features.add(name.replace("limit", "stop").replace("_", " "), f"joint {label!r}")
