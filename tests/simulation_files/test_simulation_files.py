@@ -95,6 +95,58 @@ def test_muscles_have_paths_over_points_and_joints(run):
     assert np.allclose(found.q, kt.simulate(model, [0.2, 0.0], duration=0.05).q, rtol=0, atol=1e-12)
 
 
+def test_a_reference_moves(run, tmp_path):
+    """Waypoints, a sinusoid and a recorded run: the joints are where the functions say, as controllers in Python do."""
+    reference = "{shoulder: {kind: sinusoid, amplitude: 0.5, omega: 6}, elbow: {kind: time_spline, times: [0, 0.1, 0.2], "
+    start = "model: double_pendulum\nduration: 0.2\ndt: 5e-4\n"
+    gains = "kind: computed_torque, kp: 400, kd: 40"
+    found = run(
+        f"{start}initial: {{velocities: {{shoulder: 3}}}}\n"
+        f"controller: {{{gains}, reference: {reference}values: [0, 0.3, 0.1], ends: rest}}}}}}\n"
+        "outputs: {trajectory: recorded.npz}"
+    )
+    at = np.array([0.0, 0.1, 0.2])
+    q = found.q[[0, 200, 400]]
+    # The forces of a step are held, an error of first order in the step: half of it has half the error.
+    assert np.allclose(q, np.stack([0.5 * np.sin(6 * at), [0.0, 0.3, 0.1]], axis=1), rtol=0, atol=2e-3)
+    again = run(f"{start}initial: {{velocities: [3, 0]}}\ncontroller: {{{gains}, reference: recorded.npz}}")
+    assert np.allclose(again.q, found.q, rtol=0, atol=2e-3) and not np.array_equal(again.q, found.q)
+
+
+def test_a_regulator_is_that_of_python(run):
+    """The same states to the last bit, with the joints that have actuators."""
+    controller = "{kind: lqr, Q: 1, R: [0.1], actuated: [slider], target: {hinge: 0}}"
+    found = run(f"model: cart_pole\ninitial: {{positions: {{hinge: 0.1}}}}\nduration: 0.05\ncontroller: {controller}")
+    model = kt.load("cart_pole")
+    regulator = kt.control.lqr(model, [0.0, 0.0], Q=1.0, R=[0.1], actuated="slider")
+    assert np.array_equal(found.q, kt.simulate(model, [0.0, 0.1], duration=0.05, controller=regulator).q)
+
+
+def test_tendons_wrap_around_shapes(run):
+    """A path over a cylinder and a pulley has the length of the same path in Python."""
+    path = "[{frame: world, at: [0.3, 0, -0.2]}, {wrap: cylinder, frame: upper_rod, radius: 0.05}, {frame: tip}, {pulley: 2}, "
+    path += "{frame: tip}, {frame: world}]"
+    found = run(
+        "model: double_pendulum\nduration: 0.01\n"
+        f"forces: [{{kind: tendon_force, name: t, path: {path}, stiffness: 3, rest_length: 0.1}}]"
+    )
+    tendons = kt.tendons
+    parts = (
+        tendons.ViaPoint("world", (0.3, 0.0, -0.2)), tendons.WrapShape("cylinder", "upper_rod", 0.05),
+        tendons.ViaPoint("tip"), tendons.Pulley(2.0), tendons.ViaPoint("tip"), tendons.ViaPoint("world"),
+    )  # fmt: skip
+    (element,) = [force for force in found.model.forces if force.name == "t"]
+    assert element.path == parts
+
+
+def test_pages_and_films_are_written(run, tmp_path):
+    """The page needs no extra; the film, of stick figures or shapes, needs the one of videos."""
+    run("model: double_pendulum\nduration: 0.1\nrecord: {period: 0.05}\noutputs: {html: run.html, video: run.gif}")
+    page = (tmp_path / "run.html").read_text()
+    assert page.startswith("<!doctype html>") and len(page) > 10**5
+    assert (tmp_path / "run.gif").read_bytes()[:4] == b"GIF8"
+
+
 WRONG = """
 duration: -1                                              | 2: duration is -1, expected a number above 0
 controler: {}                                             | 3: controler is no entry here. Did you mean 'controller'?
@@ -103,6 +155,15 @@ controller: {kind: pid}                                   | controller.kind is '
 controller: {kind: computed_torque, kp: x, kd: 1}         | controller.kp is 'x', expected a number or a list of numbers
 controller: {kind: computed_torque, kp: 1}                | controller.kd is missing. Write 'kd: ...'
 controller: {kind: computed_torque, kp: -1, kd: 1}        | controller: kp has the eigenvalue -1, expected a positive
+controller: {kind: lqr, Q: 1}                             | controller.R is missing
+controller: {kind: lqr, Q: 1, R: 1, actuated: [slider], target: {hinge: 1}} | controller: lqr:
+controller: {kind: computed_torque, kp: 1, kd: 1, reference: {hing: {kind: sinusoid, amplitude: 1, omega: 1}}} | controller.reference.hing: no joint named 'hing'
+controller: {kind: computed_torque, kp: 1, kd: 1, reference: {hinge: {kind: sine}}} | controller.reference.hinge.kind is 'sine'. Known: polynomial, sinusoid
+controller: {kind: computed_torque, kp: 1, kd: 1, reference: {hinge: {kind: time_spline, times: [0, 0], values: [1, 2]}}} | controller.reference.hinge: time spline: the times | do not increase
+controller: {kind: computed_torque, kp: 1, kd: 1, reference: none.npz} | controller.reference:
+controller: {kind: computed_torque, kp: 1, kd: 1, target: {hinge: 0}, reference: {}} | controller.target and controller.reference both give positions
+forces: [{kind: tendon_force, name: t, path: [{wrap: sphere}]}] | forces[0]: path has the entry {'wrap': 'sphere'}, expected
+forces: [{kind: tendon_force, name: t, path: [{wrap: cone}]}] | forces[0].path[0].wrap is 'cone'. Known: sphere, cylinder
 initial: {positions: {hing: 1}}                           | initial.positions.hing: no joint named 'hing'
 initial: {positions: {hinge: [1, 2]}}                     | initial.positions.hinge: has 2 numbers, expected 1
 initial: {positions: [1, 2, 3]}                           | initial.positions has 3 numbers, expected 2. In this order
@@ -157,7 +218,7 @@ def test_another_implementation_of_the_schema_agrees(tmp_path):
     """fastjsonschema refuses the wrong files above that break the schema, and takes the examples of the page."""
     validate = pytest.importorskip("fastjsonschema").compile(schema())
     right = [SimulationFile.read(_written(tmp_path, text)).content for text in blocks(PAGE.read_text(), "yaml")]
-    assert len(right) == 3 and all(validate(content) for content in right)
+    assert len(right) == 5 and all(validate(content) for content in right)
     import fastjsonschema
     import yaml
 
@@ -206,7 +267,7 @@ def test_the_schema_is_shipped():
     assert shipped == printed == json.loads(json.dumps(schema()))
 
 
-@pytest.mark.parametrize("k", range(3))
+@pytest.mark.parametrize("k", range(5))
 def test_examples_of_the_page_run(k, tmp_path):
     """From the command line, with their outputs."""
     path = tmp_path / "example.yaml"

@@ -226,6 +226,12 @@ def _pieces(times: tuple, values: tuple, ends: str) -> tuple[list, tuple[list, .
     return [float(x) for x in starts], tuple([float(row[k]) for row in rows] for k in range(4))
 
 
+TIME_FUNCTIONS = {
+    "polynomial": Polynomial, "sinusoid": Sinusoid, "fourier_series": FourierSeries, "time_spline": TimeSpline,
+}  # fmt: skip
+"""The functions that are data, by the words by which files name them."""
+
+
 def value_at(f: Callable | float, t):
     """The value of a function of time, or the number itself."""
     return f if isinstance(f, float) else f(t)
@@ -277,7 +283,7 @@ def time_function(f, what: str) -> Callable | float:
             "TimeSpline, or any callable over scalars.",
             found=f,
         )
-    if isinstance(f, (Polynomial, Sinusoid, FourierSeries, TimeSpline)):
+    if isinstance(f, tuple(TIME_FUNCTIONS.values())):
         return f
     try:
         rates = [float(x) for x in derivatives(f, 0.375)]

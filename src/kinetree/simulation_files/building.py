@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.collision.material import Ground
 from kinetree.constraints import CONSTRAINTS
+from kinetree.control.linear_quadratic import lqr
 from kinetree.errors import KinetreeError
 from kinetree.forces.registry import FORCES
 from kinetree.integrators.methods import Adaptive
@@ -15,8 +16,9 @@ from kinetree.io.load import load
 from kinetree.io.urdf.loop_file import constraints_of
 from kinetree.io.urdf.loop_syntax import Tables
 from kinetree.simulation.limits import LimitMonitor
+from kinetree.simulation_files.references import reference_of
 from kinetree.simulation_files.schema import CONTROLLERS, gains
-from kinetree.tendons import JointTerm, ViaPoint
+from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 
 
 def model_of(file) -> tuple:
@@ -62,12 +64,28 @@ def _value(key: str, value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+_PARTS = {  # parts of a path by the entry that tells them; what they need, and what they may have
+    "joint": ((), ("coefficient",), lambda at: JointTerm(at["joint"], at.get("coefficient", 1.0))),
+    "pulley": ((), (), lambda at: Pulley(at["pulley"])),
+    "wrap": (("frame", "radius"), ("side", "inside"), lambda at: WrapShape(at["wrap"], *_rest(at))),
+    "frame": ((), ("at",), lambda at: ViaPoint(at["frame"], tuple(at.get("at", (0.0, 0.0, 0.0))))),
+}
+
+
+def _rest(at: dict) -> tuple:
+    return at["frame"], at["radius"], at.get("side"), at.get("inside", False)
+
+
 def _path_part(part: dict):
-    if "joint" in part and "frame" not in part and "at" not in part:
-        return JointTerm(part["joint"], part.get("coefficient", 1.0))
-    if "frame" not in part or "joint" in part or "coefficient" in part:
-        raise KinetreeError(f"path has the entry {part}, expected a frame with at, or a joint with its coefficient.")
-    return ViaPoint(part["frame"], tuple(part.get("at", (0.0, 0.0, 0.0))))
+    """A part of a path: a point, a wrap shape, a pulley, or a joint."""
+    word = next((word for word in _PARTS if word in part), None)
+    needed, allowed, make = _PARTS.get(word, ((), (), None))
+    if make is None or not {*needed} <= part.keys() <= {word, *needed, *allowed}:
+        raise KinetreeError(
+            f"path has the entry {part}, expected a frame with at, a wrap (sphere or cylinder) with frame, "
+            "radius, side and inside, a pulley, or a joint with its coefficient."
+        )
+    return make(part)
 
 
 def ground_of(file):
@@ -175,11 +193,20 @@ def controller_of(file, model, q0):
         return None
     if given["kind"] == "gravity_compensation":
         return Weight(model)
-    cls = CONTROLLERS[given["kind"]]
     target = state(file, ("controller", "target"), model, "q", q0) if "target" in given else q0
+    shared = {name: given.get(name) for name in ("effort_limit", "actuated")}
+    if given["kind"] == "lqr":
+        costs = {name: given[name] for name in ("Q", "R", "dt") if name in given}
+        with file.blaming("controller"):
+            return lqr(model, target, **costs, **shared)
+    if "reference" in given:
+        if "target" in given:
+            raise file.fault(("controller", "target"), "and controller.reference both give positions", "Leave one.")
+        target = reference_of(file, model, q0)
+    cls = CONTROLLERS[given["kind"]]
     chosen = {key: given[key] for key in gains(cls)}
     with file.blaming("controller"):
-        return cls(model, target, **chosen, effort_limit=given.get("effort_limit"))
+        return cls(model, target, **chosen, **shared)
 
 
 class Weight:

@@ -14,6 +14,7 @@ from kinetree.control.joint_control import ComputedTorque, JointImpedance, PDGra
 from kinetree.forces.registry import FORCES
 from kinetree.integrators.methods import ADAPTIVE, FIXED_STEP
 from kinetree.io.urdf.loop_file import ENTRIES, NEEDED, TYPES
+from kinetree.joints.time_functions import TIME_FUNCTIONS
 from kinetree.once import once
 
 NUMBER, TEXT, FLAG = {"type": "number"}, {"type": "string", "minLength": 1}, {"type": "boolean"}
@@ -23,6 +24,7 @@ NAMES = {"type": "array", "items": TEXT}
 POINT = NUMBERS | {"minItems": 3, "maxItems": 3}
 BY_JOINT = {"type": "object", "additionalProperties": {"anyOf": [NUMBER, NUMBERS]}}
 GAIN = {"anyOf": [NUMBER, NUMBERS, BY_JOINT]}
+COST = {"anyOf": [POSITIVE, NUMBERS]}
 STATE = {"anyOf": [BY_JOINT, NUMBERS]}
 POSE = {"anyOf": [POINT, {"type": "object", "properties": {"xyz": POINT, "rpy": POINT}, "additionalProperties": False}]}
 PATH = {
@@ -30,10 +32,13 @@ PATH = {
     "minItems": 1,
     "items": {
         "type": "object",
-        "properties": {"frame": TEXT, "at": POINT, "joint": TEXT, "coefficient": NUMBER},
+        "properties": {
+            "frame": TEXT, "at": POINT, "joint": TEXT, "coefficient": NUMBER, "wrap": {"enum": ["sphere", "cylinder"]},
+            "radius": POSITIVE, "side": TEXT, "inside": FLAG, "pulley": POSITIVE,
+        },
         "additionalProperties": False,
     },
-}
+}  # fmt: skip
 # Annotations of the fields of force elements and constraints; kinds with others cannot be written in files.
 FIELDS = {
     "str": TEXT, "float": NUMBER, "bool": FLAG, "int": {"type": "integer"}, "str | None": TEXT, "float | None": NUMBER,
@@ -215,12 +220,29 @@ def _initial() -> dict:
 
 def _controller() -> dict:
     shared = {"target": about(STATE, "Positions by names of joints; default: the start."), "effort_limit": GAIN}
+    shared["actuated"] = about(NAMES, "Joints with actuators; default: all.")
+    motion = about({"anyOf": [TEXT, _motion()]}, "Instead of a target: a run, or functions of time by names of joints.")
     kinds = {
-        kind: ({**dict.fromkeys(gains(cls), GAIN), **shared}, gains(cls), (inspect.getdoc(cls) or "").splitlines()[0])
+        kind: (
+            {**dict.fromkeys(gains(cls), GAIN), **shared, "reference": motion},
+            gains(cls),
+            (inspect.getdoc(cls) or "").splitlines()[0],
+        )
         for kind, cls in CONTROLLERS.items()
     }
     weight = {}, (), "Joint forces that bear the weight at the current position."
-    return one_of({"gravity_compensation": weight, **kinds})
+    costs = {
+        "Q": about(COST, "Weight of positions and velocities: one number, or one for each of 2 nv."),
+        "R": about(COST, "Weight of the forces of the actuated coordinates: one number, or one for each."),
+        "dt": about(POSITIVE, "Sample time of a digital controller [s]; default: continuous."),
+    }
+    regulator = {**costs, **shared}, ("Q", "R"), "Linear feedback of least quadratic cost about an equilibrium."
+    return one_of({"gravity_compensation": weight, **kinds, "lqr": regulator})
+
+
+def _motion() -> dict:
+    """Functions of time by names of joints."""
+    return {"type": "object", "additionalProperties": elements(TIME_FUNCTIONS)}
 
 
 def gains(cls: type) -> tuple[str, ...]:
