@@ -19,8 +19,7 @@ import numpy as np
 
 import kinetree as kt
 
-ARM = kt.load("arm7")
-BANDWIDTH = 15.0  # [rad/s]
+ARM, BANDWIDTH = kt.load("arm7"), 15.0  # [rad/s]
 AMPLITUDE = np.array([0.6, 0.5, 0.5, 0.6, 0.5, 0.4, 0.8, 0.01, 0.01])  # [rad], the fingers [m]; both fingers move alike
 MIDDLE = np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.5, 0.0, 0.03, 0.03])
 RATE = np.array([2.0, 1.5, 2.5, 2.0, 3.0, 2.5, 3.0, 2.0, 2.0])  # [rad/s]
@@ -60,11 +59,12 @@ def main(plot: str | None = None) -> None:
         largest[name] = 1e3 * np.abs(error).max(axis=1)
         print(f"{name:20s} largest error after 1 s: {largest[name][t > 1.0].max():.1f} mrad")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
         lines = axes.semilogy(t, np.transpose(list(largest.values())))
         axes.set(xlabel="time [s]", ylabel="largest joint error [mrad]")
-        axes.legend(lines, largest, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False)
-        figure.savefig(plot, dpi=150)
+        axes.legend(lines, largest, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+        figure.savefig(plot)
 
 
 def check() -> None:

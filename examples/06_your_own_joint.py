@@ -49,8 +49,7 @@ def cycloid(radius: float):
 def period(model, swing: float) -> float:
     """Four times the time from rest at ``swing`` to the lowest point [s]."""
     run = kt.simulate(model, q0=[swing], duration=3.0, dt=0.01, integrator="adaptive")
-    below = run.time[np.argmax(run.q[:, 0] < 0.0)]
-    return 4.0 * brentq(lambda t: run.state(t)[0][0], 0.0, below)
+    return 4.0 * brentq(lambda t: run.state(t)[0][0], 0.0, run.time[np.argmax(run.q[:, 0] < 0.0)])
 
 
 def main(plot: str | None = None) -> None:
@@ -59,13 +58,14 @@ def main(plot: str | None = None) -> None:
     for swing in (0.2, 3.0):
         print(f"{swing:7.2f} {period(ours, swing):14.4f} {period(circle, swing):14.4f}")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
         swings = np.linspace(0.1, 3.0, 16)
         for model in (ours, circle):
             axes.plot(swings, [period(model, swing) for swing in swings], label=model.name)
         axes.set(xlabel="swing [rad]", ylabel="period [s]", title="A bead on a cycloid keeps time", ylim=(0, None))
-        axes.legend(frameon=False)
-        figure.savefig(plot, dpi=150)
+        axes.legend()
+        figure.savefig(plot)
 
 
 def check() -> None:

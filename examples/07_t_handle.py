@@ -59,11 +59,12 @@ def main(plot: str | None = None) -> None:
     print(f"turns over every {np.diff(turns(run)).mean():.4f} s; by Euler {time_between_turns(run.model):.4f} s")
     print(f"energy changed by {run.energy_drift:.0e}, angular momentum by {momentum_drift(run):.0e} of itself")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
         axes.plot(run.time, run.v[:, :3], label=["x (smallest moment)", "y (middle)", "z (largest)"])
         axes.set(xlabel="time [s]", ylabel="spin in body axes [rad/s]")
-        axes.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0))
-        figure.savefig(plot, dpi=150)
+        axes.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+        figure.savefig(plot)
 
 
 def check() -> None:

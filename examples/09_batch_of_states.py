@@ -52,12 +52,13 @@ def main(plot: str | None = None, count: int = 100_000) -> None:
     m, far = payload(q)
     print(f"median payload {np.median(mass):.1f} kg; stretched out level, {far[0]:.2f} m away, it is {m:.2f} kg")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(figsize=(5.5, 6), layout="constrained")
         away = np.hypot(p[:, 0], p[:, 1])
         bins = axes.hexbin(away, p[:, 2], mass, gridsize=50, vmax=40.0, reduce_C_function=np.median)
         axes.set(xlabel="distance from the axis [m]", ylabel="height [m]", title="What arm7 can hold", aspect="equal")
         figure.colorbar(bins, label="median payload [kg]", shrink=0.8, extend="max")
-        figure.savefig(plot, dpi=150)
+        figure.savefig(plot)
 
 
 def check() -> None:

@@ -55,17 +55,17 @@ def main(plot: str | None = None) -> None:
     runs = {integrator: long_run(integrator) for integrator in FIXED}
     print("energy drift over 20 s at 4 ms: " + ", ".join(f"{i} {run.energy_drift:.1e}" for i, run in runs.items()))
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-        for integrator in FIXED:
+        for integrator, run in runs.items():
             left.loglog(1e3 * STEPS, found[integrator], "o-", label=integrator)
-            run = runs[integrator]
             right.semilogy(run.time[1:], np.abs(run.energy - run.energy[0])[1:], label=integrator)
         left.set(xlabel="step [ms]", ylabel="error after 1 s", title="order")
         right.set(xlabel="time [s]", ylabel="change of the energy [J]", title="energy, steps of 4 ms")
         left.set_xticks(1e3 * STEPS, [f"{1e3 * dt:g}" for dt in STEPS])
         left.minorticks_off()
-        left.legend(frameon=False)
-        figure.savefig(plot, dpi=150)
+        left.legend()
+        figure.savefig(plot)
 
 
 def check() -> None:

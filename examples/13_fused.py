@@ -26,8 +26,7 @@ TOOL = "tool:local_world_aligned"
 QUANTITIES = ["crba", "bias_forces", "pose:tool", f"jacobian:{TOOL}", f"jacobian_rate:{TOOL}"]
 STATE = kt.compile(ARM, QUANTITIES)
 START = np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.5, 0.0])
-CENTER, RADIUS, RATE = np.array([0.55, 0.0, 0.6]), 0.15, 2.0
-BANDWIDTH = 10.0  # [rad/s]
+CENTER, RADIUS, RATE, BANDWIDTH = np.array([0.55, 0.0, 0.6]), 0.15, 2.0, 10.0  # [m, m, rad/s, rad/s]
 
 
 def circle(t):
@@ -60,10 +59,11 @@ def main(plot: str | None = None) -> None:
     t, error, p = follow(dt=1e-3)
     print(f"largest error after 1 s: {1e3 * np.linalg.norm(error[t > 1.0], axis=1).max():.2f} mm")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(figsize=(5, 4.5), layout="constrained")
         axes.plot(*np.array([circle(s)[0][1:] for s in t]).T, "k--", *p[:, 1:].T)
         axes.set(xlabel="y [m]", ylabel="z [m]", title="Path of the tool, and the circle", aspect="equal")
-        figure.savefig(plot, dpi=150)
+        figure.savefig(plot)
 
 
 def check() -> None:

@@ -40,10 +40,9 @@ def least_squares(prior, q, v, a, tau):  # bodies that can exist or not
 def experiment():
     """Move, measure with noise of 1 % of the largest force, fit; and the joint forces of another motion."""
     motion, prior = kt.identify.exciting_trajectory(ARM, tries=120), drawings()
-    q, v, a = motion(motion.times(500))
-    tau = kt.inverse_dynamics(ROBOT, q, v, a)
+    tau = kt.inverse_dynamics(ROBOT, *(states := motion(motion.times(500))))
     tau += 0.01 * np.abs(tau).max(axis=0) * np.random.default_rng(4).standard_normal(tau.shape)
-    found, plain = kt.identify.fit(prior, q, v, a, tau), least_squares(prior, q, v, a, tau)
+    found, plain = kt.identify.fit(prior, *states, tau), least_squares(prior, *states, tau)
     other = kt.identify.exciting_trajectory(ARM, tries=1, seed=1)
     forces = [kt.inverse_dynamics(m, *other(other.times(200))) for m in (ROBOT, prior, found.model, plain)]
     off = [100 * np.mean(np.std(x - forces[0], axis=0) / np.std(forces[0], axis=0)) for x in forces[1:]]
@@ -58,6 +57,7 @@ def main(plot: str | None = None) -> None:
     print(f"joint forces of another motion are off by {off[0]:.0f} % with the drawings, {off[1]:.2f} % with the fit")
     print(f"plain least squares: {off[2]:.2f} %, {len(kt.identify.impossible_bodies(plain))} bodies of 7 cannot exist")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         fig, axes = plt.subplots(4, 2, figsize=(11, 9), layout="constrained")
         for k, ax in enumerate(axes.flat[:7]):
             for x, width in zip(forces[:3], (6, 2, 1), strict=True):

@@ -54,12 +54,13 @@ def main(plot: str | None = None) -> None:
     print(f"chain of four-bars: mobility {flat.generic_mobility}, {flat.mobility} where it is flat; "
           f"after 10 s the tip is off by {tip:.1e} m, energy by {energy:.1e} J")  # fmt: skip
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axis = plt.subplots(figsize=(5, 4), layout="constrained")
         for branch, label in enumerate(("crossed", "open")):
             axis.plot(*curve(branch).T, label=label)
         axis.set(xlabel="x [m]", ylabel="y [m]", title="coupler curves of a four-bar", aspect="equal")
         axis.legend()
-        figure.savefig(plot, dpi=150)
+        figure.savefig(plot)
 
 
 def check() -> None:

@@ -55,12 +55,13 @@ def main(plot: str | None = None) -> None:
     print(f"tilted by 3 deg: drift of {drift(tilted)[1]:.4f} m/s across the slope, "
           f"(5/2) g sin(tilt) / rate = {2.5 * 9.81 * np.sin(TILT) / RATE:.4f} m/s")  # fmt: skip
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axis = plt.subplots(figsize=(4, 5), layout="constrained")
         for trajectory, label in ((level, "level"), (tilted, "tilted by 3 deg")):
             axis.plot(*trajectory.q[:, 1:3].T, label=label)
         axis.set(xlabel="x, down the slope [m]", ylabel="y [m]", title="a ball on a turntable", aspect="equal")
         axis.legend()
-        figure.savefig(plot, dpi=150)
+        figure.savefig(plot)
 
 
 def check() -> None:

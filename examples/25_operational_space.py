@@ -53,13 +53,14 @@ def main(plot: str | None = None) -> None:
     for name, (_, tool, elbow) in found.items():
         print(f"{name + ':':12s} tool off by {1e3 * tool.max():.1f} mm, elbow off by {1e3 * elbow[-1]:.1f} mm")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(ncols=2, figsize=(8, 3.2), sharey=True, layout="constrained")
         for panel, (name, (t, tool, elbow)) in zip(axes, found.items(), strict=True):
             panel.plot(t, 1e3 * np.transpose([tool, elbow]), label=["tool", "elbow"])
             panel.set(title=name, xlabel="time [s]")
         axes[0].set_ylabel("distance from the reference [mm]")
-        axes[0].legend(frameon=False)
-        figure.savefig(plot, dpi=150)
+        axes[0].legend()
+        figure.savefig(plot)
 
 
 def check() -> None:

@@ -52,6 +52,7 @@ def main(plot: str | None = None) -> None:
     print(f"continuous: caught from {caught(CONTINUOUS):.2f} rad")
     print(f"at 20 Hz:   caught from {caught(DIGITAL):.2f} rad")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
         for angle in (0.3, 0.6, 0.9):
             run = fall(angle, CONTINUOUS)
@@ -59,8 +60,8 @@ def main(plot: str | None = None) -> None:
             run = fall(angle, DIGITAL)
             axes.plot(run.time, run.q[:, 1], ":", color=line.get_color())
         axes.set(xlabel="time [s]", ylabel="angle of the pole [rad]", title="continuous, and dotted: at 20 Hz")
-        axes.legend(frameon=False)
-        figure.savefig(plot, dpi=150)
+        axes.legend()
+        figure.savefig(plot)
 
 
 def check() -> None:

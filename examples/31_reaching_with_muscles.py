@@ -45,6 +45,7 @@ def main(plot: str | None = None) -> None:
     print(f"energy: muscles gave {active:.2f} J, fibers lost {lost:.2f} J; ", end="")
     print(f"{np.abs(done.energy_balance.remainder).max():.0e} J unexplained")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 7), layout="constrained")
         activations = [n for n, name in enumerate(done.model.state_names) if name.endswith("activation")]
         axes[0].plot(done.time, np.degrees(done.q), label=("shoulder", "elbow"))
@@ -52,10 +53,10 @@ def main(plot: str | None = None) -> None:
         axes[2].plot(done.time, T, label=[muscle.name for muscle in done.model.muscles])
         for ax, label in zip(axes, ("angle [deg]", "activation [1]", "tension [N]"), strict=True):
             ax.set_ylabel(label)
-        axes[0].legend(frameon=False)
-        axes[2].legend(frameon=False, ncols=2)
+        axes[0].legend()
+        axes[2].legend(ncols=2)
         axes[2].set_xlabel("time [s]")
-        figure.savefig(plot, dpi=150)
+        figure.savefig(plot)
 
 
 def check() -> None:

@@ -12,6 +12,7 @@ Output::
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
@@ -54,15 +55,14 @@ def main(plot: str = "") -> None:
     print(f"released with both joints bent by 1 rad: straight to {np.abs(run.q[-1]).max():.2f} rad after 2 s")
     if not plot:
         return
-    import matplotlib.pyplot as plt
-
+    plt.style.use(kt.viz.STYLE)
     figure, axes = plt.subplots(1, 3, figsize=(9.0, 3.4), sharex=True, sharey=True)
     for ax, q in zip(axes, ([0.0, 0.0], [0.5, 0.6], [1.0, 1.3]), strict=True):
         points = {name: kt.pose(model, q, frame=name)[1][[0, 2]] for name in ("near", "far", "tip")}
         ax.plot(*np.transpose(list(points.values())), "o-", color="0.6", linewidth=4.0)
         for pin, radius in (("near", 0.05), ("far", 0.04)):
             ax.add_patch(plt.Circle(points[pin], radius, fill=False))
-        ax.plot(*kt.tendons.path_points(model, q, "cord")[0].T[[0, 2]], color="C3")
+        ax.plot(*kt.tendons.path_points(model, q, "cord")[0].T[[0, 2]], color="C1")
         ax.set(aspect="equal", xlabel="x [m]", title=f"length {kt.dynamics.tendon_lengths(model, q)[0]:.3f} m")
     figure.savefig(plot, dpi=150, bbox_inches="tight")
 

@@ -56,18 +56,18 @@ def agreement() -> float:
 
 
 def main(plot: str | None = None) -> None:
-    best, (q, v) = optimized()
-    idle = gradient(np.zeros(STEPS))[0]
+    best, (q, v), idle = *optimized(), gradient(np.zeros(STEPS))[0]
     print(f"{STEPS} forces: cost {idle:.0f} without them, {best.fun:.2f} after {best.nfev} gradients")
     print(f"at the end the pole stands within {abs(np.sin(q[-1, 1])):.2f} rad of upright, at {abs(v[-1, 1]):.2f} rad/s")
     print(f"gradient and difference quotients agree to {agreement():.0e}")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 5))
         axes[0].plot(DT * np.arange(STEPS + 1), q, label=("cart [m]", "pole [rad]"))
-        axes[0].legend(frameon=False)
+        axes[0].legend()
         axes[1].fill_between(DT * np.arange(STEPS), best.x, step="post")
         axes[1].set(xlabel="time [s]", ylabel="force on the cart [N]")
-        figure.savefig(plot, dpi=150)
+        figure.savefig(plot)
 
 
 def check() -> None:

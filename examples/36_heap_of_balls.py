@@ -43,6 +43,7 @@ def main(plot=None):
     print(f"residual {pile.residual:.0e} m/s")
     print(f"the floor and the walls carry {carried:.0f} N of {weight:.0f} N")
     if plot:
+        plt.style.use(kt.viz.STYLE)
         figure, axes = plt.subplots()
         axes.plot(run.times, run.kinetic_energy, label="kinetic energy")
         axes.plot(run.times, run.energy - run.energy[-1], label="energy above that at rest")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 from docs.site.book import where
@@ -49,16 +50,30 @@ def has_example(entry: PublicName) -> bool:
     return entry.kind != "data" and ">>>" in (getattr(entry.thing, "__doc__", None) or "")
 
 
-def short_examples() -> list[str]:
-    """The blocks of docs/api_examples.md."""
-    text = (ROOT / "docs" / "api_examples.md").read_text()
-    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+@cache
+def blocks_of_pages() -> list[tuple[str, str, str]]:
+    """Title, page and text of the Python blocks of all pages, which tests run: those of short examples first."""
+    found = []
+    folder = ROOT / "docs"
+    for path in [folder / "api_examples.md", *sorted(folder.glob("*.md")), *sorted((folder / "start").glob("*.md"))]:
+        text = path.read_text()
+        title, page = text.partition("\n")[0].lstrip("# "), path.relative_to(folder).with_suffix("").as_posix()
+        blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+        found += [(title, f"/{page}", block) for block in blocks]
+    return found
 
 
-def example(entry: PublicName, blocks: list[str]) -> str | None:
-    """The first block in which a name occurs."""
-    word = re.compile(rf"(?<![\w.]){re.escape(entry.shown)}\b")
-    return next((block for block in blocks if word.search(block)), None)
+def example(entry: PublicName) -> tuple[str, str, str] | None:
+    """The first block in which a name occurs, with title and address of its page."""
+    name, module = re.escape(entry.name), re.escape(entry.full.rpartition(".")[0])
+    word = re.compile(rf"(?<![\w.]){re.escape(entry.shown)}\b|^from {module} import [^\n]*\b{name}\b", re.MULTILINE)
+    return next((found for found in blocks_of_pages() if word.search(found[2])), None)
+
+
+def doctest_of(entry: PublicName) -> list[str]:
+    """The lines of the first example of a docstring."""
+    text = inspect.getdoc(entry.thing)
+    return text[text.index(">>>") :].split("\n\n")[0].splitlines()
 
 
 def made_by(entry: PublicName) -> list[PublicName]:
@@ -83,22 +98,16 @@ def page(entry: PublicName, used: list[tuple[str, str]], first: bool, built: set
     if not first:
         lines += ["   :no-index:"]
     lines += [""]
-    block = None if has_example(entry) else example(entry, short_examples())
+    block = None if has_example(entry) else example(entry)
     if block:
-        code = [f"   {line}".rstrip() for line in block.rstrip().splitlines()]
-        lines += [
-            ".. rubric:: Example",
-            "",
-            "From :doc:`short examples </api_examples>`.",
-            "",
-            ".. code-block:: python",
-            "",
-        ]
-        lines += [*code, ""]
+        title, place, code = block
+        lines += [".. rubric:: Example", "", f"From :doc:`{title} <{place}>`.", "", ".. code-block:: python", ""]
+        lines += [*(f"   {line}".rstrip() for line in code.rstrip().splitlines()), ""]
     makers = [] if block or has_example(entry) else [x for x in made_by(entry) if x.shown in built][:4]
     if makers:
-        lines += [".. rubric:: Example", "", "In those of", ""]
-        lines += [*(f"- :doc:`{maker.shown} </{maker.page}>`" for maker in makers), ""]
+        shown = ", ".join(f":doc:`{maker.shown} </{maker.page}>`" for maker in makers)
+        lines += [".. rubric:: Example", "", f"Of :doc:`{makers[0].shown} </{makers[0].page}>`:", ""]
+        lines += [*(f"   {line}".rstrip() for line in doctest_of(makers[0])), "", f"Made or taken by {shown}.", ""]
     found = where(entry.shown)
     if found:
         path, symbol = found

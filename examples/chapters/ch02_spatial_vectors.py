@@ -15,6 +15,7 @@ from kinetree.spatial.dense import crm
 from kinetree.spatial.rotations import rz
 from kinetree.spatial.screws import screw
 
+plt.style.use(kt.viz.STYLE)
 rng = np.random.default_rng(2)
 
 
@@ -47,7 +48,7 @@ figure, ax = plt.subplots(figsize=(5, 4.2), layout="constrained")
 ax.quiver(x, y, field[..., 0], field[..., 1], color="C0")
 ax.plot(*list(axis.point)[:2], "o", color="C3", label="screw axis, along z")
 ax.set(xlabel="x [m]", ylabel="y [m]", title="Velocities of the points of the body (eq. 2.1)", aspect="equal")
-ax.legend(loc="upper right")
+ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.15))
 plt.show()
 
 # %% [markdown]

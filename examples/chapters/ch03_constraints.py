@@ -13,6 +13,7 @@ from kinetree.joints import Universal
 from kinetree.spatial.dense import crf, crm, mcI, rot, xlt
 from kinetree.spatial.subspaces import apparent_inverse_inertia, complement, decompose, split_force
 
+plt.style.use(kt.viz.STYLE)
 rng = np.random.default_rng(3)
 
 

@@ -12,6 +12,7 @@ import kinetree as kt
 from kinetree.joints import Helical, Planar, RackAndPinion, Reversed, Spherical, SphericalEuler
 from kinetree.model.topology import expanded_parent
 
+plt.style.use(kt.viz.STYLE)
 rng = np.random.default_rng(4)
 
 

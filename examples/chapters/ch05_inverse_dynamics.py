@@ -11,6 +11,7 @@ import numpy as np
 import kinetree as kt
 from kinetree.spatial import Motion, Vector3
 
+plt.style.use(kt.viz.STYLE)
 rng = np.random.default_rng(5)
 robot = kt.load("humanoid")
 q = robot.random_q(rng)

@@ -10,6 +10,7 @@ import numpy as np
 
 import kinetree as kt
 
+plt.style.use(kt.viz.STYLE)
 rng = np.random.default_rng(6)
 robot = kt.load("quadruped", floating_base=True)
 q, v = robot.random_q(rng), 0.5 * rng.standard_normal(robot.nv)

@@ -11,6 +11,7 @@ import numpy as np
 import kinetree as kt
 from kinetree.spatial import ArticulatedInertia, Motion, Vector3
 
+plt.style.use(kt.viz.STYLE)
 rng = np.random.default_rng(7)
 
 

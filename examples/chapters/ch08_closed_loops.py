@@ -13,6 +13,7 @@ from kinetree.constraints import LoopJoint
 from kinetree.joints import Prismatic, Revolute
 from kinetree.spatial.scalar import arctan2, cos, sin, sqrt
 
+plt.style.use(kt.viz.STYLE)
 book = kt.textbook
 L1, L2 = 0.7, 1.1
 

@@ -12,6 +12,7 @@ import kinetree as kt
 from kinetree.joints import Free, Prismatic, Revolute, Spherical
 from kinetree.surgery import augmented_bodies, base_parameter_count, simplify_inertias
 
+plt.style.use(kt.viz.STYLE)
 rng = np.random.default_rng(9)
 
 

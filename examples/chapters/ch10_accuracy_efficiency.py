@@ -15,6 +15,8 @@ from kinetree.spatial.dense import mcI
 from kinetree.trace.graph import Graph
 from kinetree.trace.lowering import lower
 
+plt.style.use(kt.viz.STYLE)
+
 # %% [markdown]
 # ## A body far from the origin (section 10.1)
 #

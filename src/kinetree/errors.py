@@ -174,6 +174,12 @@ def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> Unkn
         The names that exist.
     where : str
         Where they exist, for example "model 'panda'".
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> print(kt.errors.unknown_name("joint", "elbwo", ["shoulder", "elbow"], "model 'arm'"))
+    no joint named 'elbwo' in model 'arm'. Did you mean 'elbow'? Known: shoulder, elbow.
     """
     names = [str(entry) for entry in valid]
     close = closest(str(name), names)

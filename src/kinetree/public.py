@@ -162,6 +162,7 @@ PLACES = {
     "kinetree.viz": {
         "animate": "viewer.stick",
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
+        "STYLE": "viz.style",
         "plot_comparison": "viz.run_plots", "plot_connectivity": "viz.structure",
         "plot_constraint_drift": "viz.closure", "plot_sparsity": "viz.structure", "plot_workspace": "viz.workspace",
         "plot_contacts": "viz.contacts", "plot_deformables": "viz.deformables",

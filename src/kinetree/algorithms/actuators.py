@@ -80,6 +80,17 @@ def actuator_lengths(model, q):
     See Also
     --------
     actuator_velocities, actuator_moments, actuator_forces
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> slider = kt.ModelBuilder("slider")
+    >>> slider.add_body("cart", joint=kt.joints.Prismatic((1, 0, 0)), joint_name="x", mass=1.0)
+    >>> motor = kt.model.Actuator("motor", "joint", "x", gear=(2.0, 0, 0, 0, 0, 0), gain_parameters=(100.0,))
+    >>> model = slider.build().replace(equipment=kt.model.Equipment(actuators=(motor,)))
+    >>> with kt.interpreted():  # the position, times the gear
+    ...     print(kt.dynamics.actuator_lengths(model, [0.1]))
+    [0.2]
     """
     return [law.gear * each.length for each in transmissions(model, q) for law in each.element.laws]
 
@@ -101,6 +112,17 @@ def actuator_velocities(model, q, v):
     See Also
     --------
     actuator_lengths, actuator_moments, actuator_forces
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> slider = kt.ModelBuilder("slider")
+    >>> slider.add_body("cart", joint=kt.joints.Prismatic((1, 0, 0)), joint_name="x", mass=1.0)
+    >>> motor = kt.model.Actuator("motor", "joint", "x", gear=(2.0, 0, 0, 0, 0, 0), gain_parameters=(100.0,))
+    >>> model = slider.build().replace(equipment=kt.model.Equipment(actuators=(motor,)))
+    >>> with kt.interpreted():
+    ...     print(kt.dynamics.actuator_velocities(model, [0.1], [3.0]))
+    [6.]
     """
     return [law.gear * each.velocity for each in transmissions(model, q, v) for law in each.element.laws]
 
@@ -122,6 +144,17 @@ def actuator_moments(model, q):
     See Also
     --------
     actuator_lengths, actuator_velocities, actuator_forces
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> slider = kt.ModelBuilder("slider")
+    >>> slider.add_body("cart", joint=kt.joints.Prismatic((1, 0, 0)), joint_name="x", mass=1.0)
+    >>> motor = kt.model.Actuator("motor", "joint", "x", gear=(2.0, 0, 0, 0, 0, 0), gain_parameters=(100.0,))
+    >>> model = slider.build().replace(equipment=kt.model.Equipment(actuators=(motor,)))
+    >>> with kt.interpreted():  # a row for each actuator
+    ...     print(kt.dynamics.actuator_moments(model, [0.1]))
+    [[2.]]
     """
     # Columns of zeros are structural ones.
     return [
@@ -149,6 +182,17 @@ def actuator_forces(model, q, v, x=None, u=None):
     See Also
     --------
     actuator_lengths, actuator_moments, actuator_joint_forces
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> slider = kt.ModelBuilder("slider")
+    >>> slider.add_body("cart", joint=kt.joints.Prismatic((1, 0, 0)), joint_name="x", mass=1.0)
+    >>> motor = kt.model.Actuator("motor", "joint", "x", gear=(2.0, 0, 0, 0, 0, 0), gain_parameters=(100.0,))
+    >>> model = slider.build().replace(equipment=kt.model.Equipment(actuators=(motor,)))
+    >>> with kt.interpreted():  # before the gear
+    ...     print(kt.dynamics.actuator_forces(model, [0.1], [0.0], u=[0.5]).round(9))
+    [50.]
     """
     return [
         f for each in transmissions(model, q, v, x, u)
@@ -173,5 +217,16 @@ def actuator_joint_forces(model, q, v, x=None, u=None):
     See Also
     --------
     actuator_forces, actuator_moments
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> slider = kt.ModelBuilder("slider")
+    >>> slider.add_body("cart", joint=kt.joints.Prismatic((1, 0, 0)), joint_name="x", mass=1.0)
+    >>> motor = kt.model.Actuator("motor", "joint", "x", gear=(2.0, 0, 0, 0, 0, 0), gain_parameters=(100.0,))
+    >>> model = slider.build().replace(equipment=kt.model.Equipment(actuators=(motor,)))
+    >>> with kt.interpreted():  # gear 2, gain 100 N
+    ...     print(kt.dynamics.actuator_joint_forces(model, [0.1], [0.0], u=[0.5]).round(9))
+    [100.]
     """
     return element_forces(model, q, v, x, u, actuators=True)

@@ -111,6 +111,17 @@ def articulated_solve(model, r, S, K, D_inv, x):
     See Also
     --------
     factorize : the same, as one object.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm, q, x = kt.models.double_pendulum(), [0.3, -0.2], np.array([1.0, 2.0])
+    >>> with kt.interpreted():
+    ...     factors = kt.dynamics.articulated_factorization(arm, q)
+    ...     y = kt.dynamics.articulated_solve(arm, *factors, x)
+    ...     M = kt.crba(arm, q)
+    >>> np.allclose(M @ y, x)
+    True
     """
     algebra, y, A = model.algebra, [0.0] * model.nv, [None] * model.nb
     pA, u = [algebra.Force.zero()] * model.nb, [0.0] * model.nv

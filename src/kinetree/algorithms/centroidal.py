@@ -44,6 +44,15 @@ def center_of_mass(model, q):
     Notes
     -----
     Source: Featherstone (2008), eq. 6.12: the first moment of the whole tree over its mass.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> with kt.interpreted():
+    ...     hanging, raised = (kt.center_of_mass(arm, [angle, 0.0]) for angle in (0.0, 3.141592653589793))
+    >>> bool(hanging[2] < 0.0), bool(abs(hanging + raised).max() < 1e-12)
+    (True, True)
     """
     return list(_with_mass(model, composite_inertia(model, link_transforms(model, q))).com)
 
@@ -94,6 +103,14 @@ def momentum(model, q, v):
     -----
     Source: Featherstone (2008), eq. 2.61. Its rate is the sum of all external wrenches. The armature's momentum is
     internal to the joints and not counted.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> body = kt.models.free_body(mass=2.0)
+    >>> with kt.interpreted():
+    ...     print(kt.momentum(body, body.neutral(), [0, 0, 0, 1.0, 0, 0]))  # m v
+    [0. 0. 0. 2. 0. 0.]
     """
     return list(world_momentum(model, q, v)[0])
 
@@ -110,6 +127,17 @@ def centroidal_momentum(model, q, v):
     -----
     Source: Featherstone (2008), eq. 2.58-2.61. Identity: ``centroidal_momentum_matrix(model, q) @ v``, unless
     joints depend on time.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.load("quadruped", floating_base=True)
+    >>> q, v = robot.neutral(), np.zeros(robot.nv)
+    >>> v[3] = 1.0  # the base slides along x
+    >>> with kt.interpreted():
+    ...     h = kt.centroidal.momentum(robot, q, v)
+    >>> bool(abs(h[:3]).max() < 1e-12), bool(abs(h[3] - robot.total_mass) < 1e-9)
+    (True, True)
     """
     h, X = world_momentum(model, q, v)
     return list(about(model, _with_mass(model, composite_inertia(model, X)).com, h))

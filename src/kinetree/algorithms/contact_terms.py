@@ -46,6 +46,19 @@ def contact_terms(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     See Also
     --------
     contact_jacobian
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> ball = kt.models.free_shape("sphere", 0.1).with_contacts(ground=True)
+    >>> still = np.zeros(6)
+    >>> with kt.interpreted():
+    ...     terms = kt.collision.contact_terms(ball, [0, 0, 0.1, 1, 0, 0, 0], still, still, 0.01)
+    >>> rows, rates = terms[:2]
+    >>> rates.round(12).tolist()  # it would fall
+    [0.0, 0.0, -0.0981]
+    >>> np.diag(rows @ rows.T).round(9).tolist()  # 7/2 and 1 of 1/m, m = 4.18879 kg
+    [3.5, 3.5, 1.0]
     """
     step = free_step(model, q, v, tau, dt, f_ext, x, u)
     contacts = detect(model, step.kin)

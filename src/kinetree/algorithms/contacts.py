@@ -224,6 +224,16 @@ def contact_bias(model, q, v):
     See Also
     --------
     contact_jacobian, contact_points
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> box = kt.models.free_shape("box", (0.2, 0.4, 0.2)).with_contacts(ground=True)
+    >>> spin = [0.0, 0.0, 3.0, 0.0, 0.0, 0.0]  # about its vertical axis
+    >>> with kt.interpreted():
+    ...     bias, _ = kt.collision.contact_bias(box, box.neutral(), spin)
+    >>> bias[:3].round(12).tolist()  # a corner at (+-0.1, +-0.2) m: w^2 r toward the axis
+    [-0.9, -1.8, 0.0]
     """
     contacts = moving_contacts(model, q, v)
     bias = [rate_of(sum((x * v[k] for k, x in row.items()), start=0.0)) for c in contacts for row in c.rows]

@@ -87,6 +87,17 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
     See Also
     --------
     body_jacobian_product, jacobian_rate
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm, h = kt.models.double_pendulum(), 1e-6
+    >>> q, v, x = np.array([[0.3, -0.2], [1.0, 2.0], [0.5, 0.7]])
+    >>> with kt.interpreted():
+    ...     rate = kt.kinematics.body_jacobian_rate_product(arm, q, v, x, reference="world")
+    ...     ends = [kt.kinematics.body_jacobian_product(arm, q + s * h * v, x, reference="world") for s in (-1, 1)]
+    >>> np.allclose(rate, (ends[1] - ends[0]) / (2 * h))
+    True
     """
     zero = model.algebra.Motion.zero()
     Y, Z = [zero] + [None] * (model.nb - 1), [zero] + [None] * (model.nb - 1)

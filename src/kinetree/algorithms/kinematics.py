@@ -236,6 +236,16 @@ def acceleration(model, q, v, a, *, frame, reference, kind):
     Notes
     -----
     Source: Featherstone (2008), eq. 2.46-2.50 and 5.15. The kinds are those of `body_accelerations`.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> wheel = kt.models.pendulum().replace(gravity=(0.0, 0.0, 0.0))
+    >>> where = {"frame": "bob", "reference": "local_world_aligned"}
+    >>> with kt.interpreted():  # a uniform turn
+    ...     spatial = kt.acceleration(wheel, [0.3], [3.0], [0.0], kind="spatial", **where)
+    >>> abs(spatial).max().item()
+    0.0
     """
     frame = model.frame(frame)
     frames = [(frame.body, frame.X_FB)]

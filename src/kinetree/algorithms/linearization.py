@@ -59,6 +59,15 @@ def closed_loops_linearization(model, q, v, tau, f_ext=None, x=None, u=None, *, 
     See Also
     --------
     forward_dynamics_derivatives, closed_loops_null_space
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> pendulum = kt.models.pendulum()
+    >>> with kt.interpreted():
+    ...     A, B = kt.closed_loops.linearization(pendulum, [0.0], [0.0], [0.0])[:2]
+    >>> np.sqrt(-A[1, 0]).round(6).item()  # sqrt(g / l) [rad/s], l = 1 m
+    3.132092
     """
     for c in remaining_rows(model):
         if not all(c.position_level(model)):

@@ -61,6 +61,17 @@ def difference(model, q0, q1):
     Notes
     -----
     Source: the logarithm of each joint's group (Holzinger et al.).
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> body = kt.models.free_body()
+    >>> turned = [0.0, 0.0, 0.0, np.cos(0.1), 0.0, 0.0, np.sin(0.1)]
+    >>> with kt.interpreted():
+    ...     dv = kt.difference(body, body.neutral(), turned)
+    ...     again = kt.integrate(body, body.neutral(), dv)
+    >>> dv.round(12).tolist(), np.allclose(again, turned)
+    ([0.0, 0.0, 0.2, 0.0, 0.0, 0.0], True)
     """
     return _each_joint(model, "difference", ("q", q0), ("q", q1))
 

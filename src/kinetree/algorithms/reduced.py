@@ -130,6 +130,18 @@ def closed_loops_reduced_regressor(model, q, v, a_independent, *, independent=No
     See Also
     --------
     joint_torque_regressor, closed_loops_reduced_bias_forces
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> bar = kt.models.four_bar()
+    >>> q, v = bar.keyframe("initial")
+    >>> with kt.interpreted():
+    ...     Y = kt.closed_loops.reduced_regressor(bar, q, v, [2.0], independent="crank")
+    ...     G = kt.closed_loops.null_space(bar, q, independent="crank")
+    ...     tau = kt.inverse_dynamics(bar, q, v, G @ [2.0], actuated=["crank"])
+    >>> np.allclose(Y @ kt.identify.inertial_parameters(bar), tau[0])
+    True
     """
     space = null_space_at(model, q, v, independent)
     Y = joint_torque_regressor(model, q, v, space.accelerations(a_independent))

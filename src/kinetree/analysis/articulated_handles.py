@@ -52,6 +52,17 @@ class ArticulatedBody:
         Inverse inertia [1/kg, ...]: accelerations of all m handles for forces on all of them.
     b : (..., 6*m) array
         Accelerations of the handles without such forces [rad/s^2, m/s^2].
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> rod = kt.dynamics.ArticulatedBody(("rod",), np.linalg.inv(np.diag([0.1, 0.1, 0.01, 2, 2, 2])), np.zeros(6))
+    >>> ball = kt.dynamics.ArticulatedBody(("ball",), np.eye(6), np.zeros(6))
+    >>> both = rod.beside(ball)
+    >>> both.handles, both.Phi.shape
+    (('rod', 'ball'), (12, 12))
+    >>> np.allclose(both.keeping(["ball"]).Phi, ball.Phi)
+    True
     """
 
     handles: tuple

@@ -20,6 +20,14 @@ class ContactPoint(NamedTuple):
         The middle between both surfaces, world coordinates [m].
     normal : Vector3
         Unit, from the first to the second body, world coordinates [1].
+
+    Examples
+    --------
+    >>> from kinetree.collision import ContactPoint
+    >>> from kinetree.spatial import Vector3
+    >>> point = ContactPoint(gap=-0.001, position=Vector3(0.0, 0.0, 0.0), normal=Vector3(0.0, 0.0, 1.0))
+    >>> point.gap < 0.0  # the shapes overlap
+    True
     """
 
     gap: object

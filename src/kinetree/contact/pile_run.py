@@ -23,6 +23,17 @@ class PileContacts(NamedTuple):
         From the first to the second body [1].
     impulses : (m, 3) array
         On the second body over the step, world axes [N s].
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> from kinetree.model import Geometry
+    >>> pile = kt.contact.Pile(Geometry("sphere", (0.1,)), [[0.0, 0.0, 0.1], [0.0, 0.0, 0.3]], mass=1.0)
+    >>> run = pile.advance(0.02, dt=2e-3)
+    >>> pile.contacts.bodies.tolist()  # the lower ball on the floor, the upper one on it
+    [[0, 1], [-1, 0]]
+    >>> (pile.contacts.impulses[:, 2] / 2e-3).round(3).tolist()
+    [9.81, 19.62]
     """
 
     bodies: np.ndarray
@@ -48,6 +59,17 @@ class PileRun:
         World axes [m/s], [rad/s].
     kinetic_energy, potential_energy : (m,) array
         Of all bodies [J].
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> from kinetree.model import Geometry
+    >>> pile = kt.contact.Pile(Geometry("sphere", (0.1,)), [[0.0, 0.0, 1.0], [1.0, 0.0, 1.0]], mass=1.0)
+    >>> run = pile.advance(0.1, dt=2e-3, every=10)
+    >>> run.times.round(3).tolist(), run.positions.shape
+    ([0.0, 0.02, 0.04, 0.06, 0.08, 0.1], (6, 2, 3))
+    >>> bool(abs(run.energy - run.energy[0]).max() < 1e-6)  # in flight
+    True
     """
 
     times: np.ndarray

@@ -273,6 +273,17 @@ class StepProblem(ContactProblem):
         At the end of the step without impulses [rad/s or m/s].
     responses : (3n + m, nv) array
         Change of the joint velocities by a unit of each impulse [1/kg, 1/(kg m)].
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> ball = kt.models.free_shape("sphere", 0.1).with_contacts(ground=True)
+    >>> q, v = np.array([0, 0, 0.1, 1.0, 0, 0, 0]), np.array([0, 0, 0, 0, 0, -1.0])
+    >>> problem = kt.contact.ContactProblem.of(ball, q, v, np.zeros(6), 0.01)
+    >>> problem.free_joint_velocities.round(4).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, -1.0981]
+    >>> bool(abs(problem.joint_velocities(problem.solve())).max() < 1e-9)  # a plastic impact
+    True
     """
 
     free_joint_velocities: np.ndarray = field(default=None, kw_only=True)

@@ -34,6 +34,14 @@ class LoadPosition(NamedTuple):
         Orientation of the first body's frame [1].
     joints : (n,) array
         Positions of the joints among the pseudovelocities [rad or m].
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> here = kt.control.LoadPosition(np.eye(3), np.array([0.5, 0.0, 0.4]), np.eye(3), np.zeros(0))
+    >>> there = here._replace(p=here.p + [0.0, 0.0, 0.1])  # a target 10 cm higher
+    >>> kt.control.load_difference(here, there).round(12).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0]
     """
 
     R_2: np.ndarray | None
@@ -77,6 +85,15 @@ def load_difference(position: LoadPosition, target: LoadPosition) -> np.ndarray:
     (nv - 3,) array
         Rotation vectors in world axes, a vector, and differences of joints [rad, m]; its rate for small steps is the
         difference of the pseudovelocities.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> here = kt.control.LoadPosition(np.eye(3), np.zeros(3), np.eye(3), np.zeros(0))
+    >>> turned = kt.spatial.rotations.rz(0.2).T.matrix.rows
+    >>> there = here._replace(R_1=np.array(turned), p=np.array([0.0, 0.0, 0.1]))
+    >>> kt.control.load_difference(here, there).round(12).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.2]
     """
     for what, given in (("position", position), ("target", target)):
         instance(f"load_difference: {what}", given, LoadPosition, "a LoadPosition")

@@ -111,6 +111,22 @@ def cartesian_impedance(model, q, v, R_d, p_d, V_d, frame_stiffness, frame_dampi
     See Also
     --------
     CartesianImpedance
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm, q, still = kt.models.double_pendulum(), np.array([0.3, 0.6]), np.zeros(6)
+    >>> tip = arm.body_names[-1]
+    >>> K, D = np.diag([0, 0, 0, 400.0, 0, 400.0]), np.diag([0, 0, 0, 40.0, 0, 40.0])
+    >>> with kt.interpreted():
+    ...     R, p = kt.pose(arm, q, frame=tip)
+    ...     at = {"frame": tip, "axes": "world"}
+    ...     held = kt.control.cartesian_impedance(arm, q, [0, 0], R, p, still, K, D, **at)
+    ...     pulled = kt.control.cartesian_impedance(arm, q, [0, 0], R, p + [0.01, 0, 0], still, K, D, **at)
+    ...     J = kt.jacobian(arm, q, frame=tip, reference="local_world_aligned")
+    ...     weight = kt.gravity_forces(arm, q)
+    >>> np.allclose(held, weight), np.allclose(pulled - weight, 400.0 * 0.01 * J[3])
+    (True, True)
     """
     error, J = pose_error(model, q, v, R_d, p_d, V_d, None, frame, axes)
     wrench = minus(error.pulled_back(apply(frame_stiffness, error.e)), apply(frame_damping, error.s))

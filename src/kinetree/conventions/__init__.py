@@ -37,20 +37,65 @@ def from_mujoco(model, other, **arrays):
 
 
 def to_drake(model, other, **arrays):
-    """Arrays in the conventions of a Drake plant, by name."""
+    """Arrays in the conventions of a Drake plant, by name.
+
+    Examples
+    --------
+    >>> from pydrake.multibody.plant import MultibodyPlant
+    >>> from pydrake.multibody.parsing import Parser
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> plant = MultibodyPlant(0.0)
+    >>> _ = Parser(plant).AddModelsFromString(kt.io.to_urdf(arm), "urdf")
+    >>> plant.Finalize()
+    >>> kt.conventions.to_drake(arm, plant, q=[0.1, 0.2])["q"].tolist()
+    [0.1, 0.2]
+    """
     return Drake(model, other).to(**arrays)
 
 
 def from_drake(model, other, **arrays):
-    """Arrays of a Drake plant in kinetree's conventions, by name."""
+    """Arrays of a Drake plant in kinetree's conventions, by name.
+
+    Examples
+    --------
+    >>> from pydrake.multibody.plant import MultibodyPlant
+    >>> from pydrake.multibody.parsing import Parser
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> plant = MultibodyPlant(0.0)
+    >>> _ = Parser(plant).AddModelsFromString(kt.io.to_urdf(arm), "urdf")
+    >>> plant.Finalize()
+    >>> kt.conventions.from_drake(arm, plant, q=[0.1, 0.2])["q"].tolist()
+    [0.1, 0.2]
+    """
     return Drake(model, other).back(**arrays)
 
 
 def to_exudyn(model, places, **arrays):
-    """Arrays in the conventions of an Exudyn system, by name; ``places`` as for `Exudyn`."""
+    """Arrays in the conventions of an Exudyn system, by name; ``places`` as for `Exudyn`.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> first, second = arm.joint_names
+    >>> there = kt.conventions.to_exudyn(arm, {second: 0, first: 1}, q=[0.1, 0.2], v=[1.0, 2.0])
+    >>> there["q"].tolist(), there["v"].tolist()
+    ([0.2, 0.1], [2.0, 1.0])
+    """
     return Exudyn(model, places).to(**arrays)
 
 
 def from_exudyn(model, places, **arrays):
-    """Arrays of an Exudyn system in kinetree's conventions, by name; ``places`` as for `Exudyn`."""
+    """Arrays of an Exudyn system in kinetree's conventions, by name; ``places`` as for `Exudyn`.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> first, second = arm.joint_names
+    >>> kt.conventions.from_exudyn(arm, {second: 0, first: 1}, q=[0.2, 0.1])["q"].tolist()
+    [0.1, 0.2]
+    """
     return Exudyn(model, places).back(**arrays)

@@ -101,6 +101,19 @@ class Drake(Engine):
     A ball joint is Drake's ``BallRpyJoint``, whose angles are singular at a quarter turn of pitch. External wrenches
     are [moment; force] in world axes about the body's origin: ``ExternallyAppliedSpatialForce`` with ``p_BoBq_B`` zero.
     Rows of the result are by body index.
+
+    Examples
+    --------
+    >>> from pydrake.multibody.plant import MultibodyPlant
+    >>> from pydrake.multibody.parsing import Parser
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> plant = MultibodyPlant(0.0)
+    >>> _ = Parser(plant).AddModelsFromString(kt.io.to_urdf(arm), "urdf")
+    >>> plant.Finalize()
+    >>> there = kt.conventions.Drake(arm, plant)
+    >>> there.q_to([0.1, 0.2]).tolist()
+    [0.1, 0.2]
     """
 
     name = "Drake"
@@ -148,6 +161,17 @@ class Exudyn(Engine):
     A free body has seven velocities there, which obey ``quaternion . d quaternion/dt = 0``: T has a left inverse, and
     forces come back from forces on Euler parameters. `M_to` gives a matrix of rank 6; Exudyn adds the constraint as an
     algebraic equation. External wrenches are (force; moment) in world axes about the body's origin: loads at markers.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> first, second = arm.joint_names
+    >>> there = kt.conventions.Exudyn(arm, {second: 0, first: 1})  # as a node has them
+    >>> there.q_to([0.1, 0.2]).tolist()
+    [0.2, 0.1]
+    >>> there.q_from([0.2, 0.1]).tolist()
+    [0.1, 0.2]
     """
 
     name = "Exudyn"

@@ -185,6 +185,15 @@ def load_run(path) -> CoupledRun:
     ------
     FileFormatError
         No such file, or a file of another kind.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> rope = kt.deformables.strand((0, 0, 0), (0.5, 0, 0), 2, mass=0.1, axial_stiffness=500.0)
+    >>> run = kt.deformables.Coupled(None, rope).simulate(0.01, 1e-3)
+    >>> run.save("rope.npz")
+    >>> bool((kt.deformables.load_run("rope.npz").nodes("strand") == run.nodes("strand")).all())
+    True
     """
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -169,6 +169,15 @@ def read_mesh(path, *, scale: float = 1.0) -> TetrahedralMesh:
         meshio is not installed.
     GeometryError
         The file is not there or broken, has no tetrahedra, or these are not a solid.
+
+    Examples
+    --------
+    >>> import kinetree as kt, meshio
+    >>> corners = [[0, 0, 0], [10, 0, 0], [0, 10, 0], [0, 0, 10]]  # millimeters
+    >>> meshio.write_points_cells("tetrahedron.vtk", corners, [("tetra", [[0, 1, 2, 3]])])
+    >>> mesh = kt.deformables.read_mesh("tetrahedron.vtk", scale=1e-3)
+    >>> mesh.nodes.shape, mesh.volumes.sum().round(12).item()
+    ((4, 3), 1.66667e-07)
     """
     name = str(path)
     fault = why_not_ordinary(path) or ("" if Path(path).exists() else "no such file")

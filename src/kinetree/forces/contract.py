@@ -316,6 +316,13 @@ def norm(r):
     ------
     ArgumentError
         r is no Vector3.
+
+    Examples
+    --------
+    >>> from kinetree.forces import norm
+    >>> from kinetree.spatial import Vector3
+    >>> float(norm(Vector3(3.0, 0.0, 4.0)))
+    5.0
     """
     if not isinstance(r, Vector3):
         raise ArgumentError(f"norm: r is {r!r}, expected a Vector3, as kin.point(...) gives it")

@@ -20,6 +20,15 @@ class CubicTorsionBar(ForceElement):
         k3 [N m/rad^3 or N/m^3]
     relaxed : float
         Position without a force [rad or m].
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> bar = kt.forces.CubicTorsionBar("bar", kt.models.pendulum().joint_names[0], linear=2.0, cubic=5.0)
+    >>> model = kt.models.pendulum().with_forces(bar)
+    >>> with kt.interpreted():
+    ...     print(kt.dynamics.passive_joint_forces(model, [0.1], [0.0]).round(9))  # -(2 x 0.1 + 5 x 0.001)
+    [-0.205]
     """
 
     name: str

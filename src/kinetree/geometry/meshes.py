@@ -39,6 +39,15 @@ class Mesh:
         Corners of each triangle, counterclockwise seen from outside.
     file : str
         For messages.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    >>> mesh = kt.geometry.Mesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]), "tetrahedron")
+    >>> a, b, c = mesh.vertices[mesh.faces].transpose(1, 0, 2)
+    >>> round(float(np.einsum("ki,ki->", a, np.cross(b, c)) / 6.0), 12)  # volume 1/6
+    0.166666666667
     """
 
     vertices: np.ndarray
@@ -93,6 +102,17 @@ def read_mesh(shape: Geometry) -> Mesh:
     -----
     The numbers of the file are meters, as robot files have it; the ``<unit>`` of a DAE file is applied, its
     ``<up_axis>`` is not (as in RViz and Pinocchio), nor that of GLB.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> import kinetree as kt
+    >>> lines = ["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 0 0 1", "f 1 3 2", "f 1 2 4", "f 1 4 3", "f 2 3 4"]
+    >>> _ = pathlib.Path("tetrahedron.obj").write_text(chr(10).join(lines))
+    >>> shape = kt.model.Geometry("mesh", mesh="tetrahedron.obj", scale=(1.0, 1.0, 2.0))
+    >>> mesh = kt.geometry.read_mesh(shape)
+    >>> mesh.vertices.max(axis=0).tolist(), len(mesh.faces)
+    ([1.0, 1.0, 2.0], 4)
     """
     scale = np.asarray(shape.scale, dtype=float)
     if scale.shape != (3,) or not np.all(np.isfinite(scale)) or not np.all(scale):

@@ -74,6 +74,14 @@ def from_pseudo_inertia(J) -> np.ndarray:
     -------
     pi : (..., 10) array
         m, m c (x, y, z), I about the origin (xx, xy, yy, xz, yz, zz) [kg, kg m, kg m^2].
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> pi = kt.identify.inertial_parameters(kt.models.pendulum())
+    >>> J = kt.identify.pseudo_inertia(pi.reshape(-1, 10))
+    >>> J.shape, np.allclose(kt.identify.from_pseudo_inertia(J), pi)
+    ((1, 4, 4), True)
     """
     J = np.asarray(J, float)
     I = -J[..., :3, :3]
@@ -178,6 +186,17 @@ def from_log_cholesky(theta) -> np.ndarray:
     -------
     pi : (..., 10) array
         Their pseudo-inertia is positive definite [kg, kg m, kg m^2].
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> pi = kt.identify.inertial_parameters(kt.models.free_body()).reshape(-1, 10)
+    >>> theta = kt.identify.log_cholesky(pi)
+    >>> np.allclose(kt.identify.from_log_cholesky(theta), pi)
+    True
+    >>> mass, *_ = kt.identify.from_log_cholesky(theta + 0.1)[0]
+    >>> bool(mass > 0.0)  # of any ten numbers
+    True
     """
     U = pseudo_inertia_factor(theta)
     return from_pseudo_inertia(U @ np.swapaxes(U, -1, -2))

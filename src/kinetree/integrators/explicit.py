@@ -122,6 +122,15 @@ class ExplicitRungeKutta:
         The step under constant forces, for rollouts.
     tableau : Tableau
     chart : Chart
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> heun = kt.integrators.FIXED_STEP["heun"]
+    >>> issubclass(heun, kt.integrators.ExplicitRungeKutta), heun.order
+    (True, 2)
+    >>> heun.tableau.a, heun.tableau.b
+    (((), (Fraction(2, 3),)), (Fraction(1, 4), Fraction(3, 4)))
     """
 
     name: str

@@ -88,6 +88,17 @@ class Equation(NamedTuple):
         Rates of the coordinates of the joints are ``E Phi``, where joints are closed [1, m or 1/m].
     E_bias : (nj,) array
         ``dE/dt Phi`` [rad/s^2 or m/s^2].
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> system = kt.maximal(kt.models.double_pendulum())
+    >>> q, v = system.state([0.3, -0.2], [1.0, 2.0])
+    >>> terms = system.equation(q, v)
+    >>> terms.M.shape, terms.G.shape
+    ((12, 12), (10, 12))
+    >>> bool(abs(terms.G @ v).max() < 1e-9 and abs(terms.phi).max() < 1e-9)  # closed
+    True
     """
 
     M: object

@@ -31,6 +31,13 @@ class ContactExclude:
         Names of bodies, or of links that fixed joints weld to bodies.
     name : str
         May be empty.
+
+    Examples
+    --------
+    >>> from kinetree.model import ContactExclude
+    >>> first, second = ContactExclude("thigh", "shank")
+    >>> first, second
+    ('thigh', 'shank')
     """
 
     first: str
@@ -66,6 +73,19 @@ class GeometryPair:
     softness : Softness, optional
     name : str
         May be empty.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> b = kt.ModelBuilder("two balls")
+    >>> for name in ("left", "right"):
+    ...     shape = kt.model.Geometry("sphere", (0.1,), name=f"{name} ball")
+    ...     b.add_body(name, joint=kt.joints.Prismatic((1, 0, 0)), mass=1.0, geometry=[shape])
+    >>> slippery = kt.model.GeometryPair("left ball", "right ball", friction=(0.3,))
+    >>> b.equipment = kt.model.Equipment(contact_pairs=(slippery,))
+    >>> model = b.build().with_contacts(ground=False, self_collision=True)
+    >>> [(pair.name, pair.friction) for pair in model.contacts]
+    [('left ball/right ball', 0.3)]
     """
 
     first: str

@@ -296,6 +296,13 @@ class Equality:
         y0 and x0.
     softness : Softness, optional
     active : bool
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> gear = kt.model.Equality("gear", "joint", "wheel", "motor", (0.0, 0.5))  # wheel = motor / 2
+    >>> gear.follower, gear.coefficients
+    ('wheel', (0.0, 0.5))
     """
 
     name: str
@@ -335,6 +342,13 @@ class RotationLimit:
     joint : str
     angle : float
         Largest rotation [rad].
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> hip = kt.model.RotationLimit("hip", angle=1.2)
+    >>> kt.model.Equipment(equalities=(hip,)).equalities[0].joint
+    'hip'
     """
 
     joint: str

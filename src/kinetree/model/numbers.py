@@ -166,6 +166,19 @@ class ScalarModel(Tree):
     -----
     Algorithms run on it as on a Model. Joint forces are present where those of the model are, or where their
     numbers are not structural zeros.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> from kinetree.algorithms.crba import crba
+    >>> pendulum = kt.models.pendulum()
+    >>> numbers = pendulum.numbers()
+    >>> values = list(numbers.values)
+    >>> k = numbers.names.index("bob.I.yy")
+    >>> values[k] = values[k] + 1e-30j  # a complex step
+    >>> M = crba(kt.model.ScalarModel(pendulum, values), [0.3])
+    >>> float(M[0][0].imag / 1e-30)  # dM / dI_yy
+    1.0
     """
 
     __slots__ = ("X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, *Tree.NUMBERED)

@@ -38,6 +38,17 @@ class Tendon:
         The file's, which is relative to the inertia along the tendon.
     actuator_force_range : tuple of 2 floats
         Limits of the sum of the actuators' forces on it [N].
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> terms = [kt.tendons.JointTerm(name, 0.05) for name in arm.joint_names]  # over pulleys of 5 cm
+    >>> cable = kt.model.Tendon("cable", tuple(terms), stiffness=1000.0)
+    >>> model = arm.replace(equipment=kt.model.Equipment(tendons=(cable,)))
+    >>> with kt.interpreted():
+    ...     print(kt.dynamics.tendon_lengths(model, [0.3, 0.1]).round(9))
+    [0.02]
     """
 
     name: str

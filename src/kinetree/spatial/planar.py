@@ -302,6 +302,13 @@ class PlanarArticulatedInertia(Quantity):
         Moment per linear motion [kg m].
     I : scalar
         [kg m^2].
+
+    Examples
+    --------
+    >>> from kinetree.spatial import PlanarArticulatedInertia, PlanarMotion, Vector2
+    >>> body = PlanarArticulatedInertia((2.0, 0.0, 2.0), Vector2(0.0, 0.0), 0.1)
+    >>> list(body @ PlanarMotion.of([1.0, 3.0, 0.0]))
+    [0.1, 6.0, 0.0]
     """
 
     __slots__ = ("M", "H", "I")

@@ -263,6 +263,16 @@ class FactoredTransform(Matrices):
     -----
     Two cheap factors often cost less than their product: constant rotations fold into permutations, joint transforms
     are axial screws (Featherstone, section A.4).
+
+    Examples
+    --------
+    >>> from kinetree.spatial import FactoredTransform, Motion, Transform, Vector3
+    >>> from kinetree.spatial.rotations import rx, rz
+    >>> outer, inner = Transform(rz(0.3), Vector3(1.0, 0.0, 0.0)), Transform(rx(0.2), Vector3(0.0, 2.0, 0.0))
+    >>> v = Motion.of([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    >>> both = FactoredTransform(outer, inner) @ v
+    >>> bool(abs(both.array() - (outer @ (inner @ v)).array()).max() < 1e-15)
+    True
     """
 
     __slots__ = ("outer", "inner")

@@ -46,7 +46,17 @@ class Immutable:
 
 
 class Quantity(Immutable):
-    """Base of everything in the algebra that is not a scalar; NumPy defers ``array * quantity`` to it."""
+    """Base of everything in the algebra that is not a scalar; NumPy defers ``array * quantity`` to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kinetree.spatial import Quantity, Vector3
+    >>> isinstance(Vector3(1.0, 0.0, 0.0), Quantity)
+    True
+    >>> type(np.float64(2.0) * Vector3(1.0, 0.0, 0.0)).__name__  # not an array of three
+    'Vector3'
+    """
 
     __slots__ = ()
     __array_ufunc__ = None

@@ -8,6 +8,7 @@ from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
 from kinetree.viz.joint_table import JointKind as JointKind
+from kinetree.viz.style import STYLE as STYLE
 from kinetree.viewer.stick import animate as animate
 from kinetree.viz.joints import joint_gallery as joint_gallery
 from kinetree.viz.joint_table import joint_kinds as joint_kinds
@@ -29,6 +30,7 @@ from kinetree.viewer.saving import save_view as save_view
 
 __all__ = [
     "JointKind",
+    "STYLE",
     "animate",
     "joint_gallery",
     "joint_kinds",

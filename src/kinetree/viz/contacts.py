@@ -34,6 +34,15 @@ def plot_contacts(run, bodies=None, path=None, show: bool = False):
     ------
     KinetreeError
         The run has no contacts.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> b = kt.ModelBuilder("ball")
+    >>> shape = kt.model.Geometry("sphere", (0.1,), name="ball")
+    >>> b.add_body("ball", joint=kt.joints.Prismatic((0, 0, 1)), mass=1.0, geometry=[shape])
+    >>> run = kt.simulate(b.build(), [0.15], duration=0.2, dt=0.01, ground=True)
+    >>> figure = kt.viz.plot_contacts(run, path="contacts.png")
     """
     groups = contact_groups(run, "plot_contacts", bodies)
     title = f"{run.model_name}   |   {run.integrator}, dt = {run.dt:g} s"

@@ -27,6 +27,13 @@ def plot_deformables(run, frames: int = 4, path=None, show: bool = False):
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> rope = kt.deformables.strand((0, 0, 0), (0.5, 0, 0), 4, mass=0.1, axial_stiffness=500.0)
+    >>> run = kt.deformables.Coupled(None, rope).simulate(0.02, 1e-3)
+    >>> figure = kt.viz.plot_deformables(run, frames=2, path="rope.png")
     """
     chosen = np.unique(np.linspace(0, len(run.time) - 1, frames).round().astype(int))
     with drawing((9.0, 4.2), f"{', '.join(run.names)}, {run.integrator}", path, show) as figure:
@@ -46,7 +53,8 @@ def _draw_bodies(axes, run, k: int, alpha: float) -> None:
 
     x, origins = run.x[k], run.origins[k]
     links = [(origins[p], origins[i]) for i, p in enumerate(run.parents) if i]
-    axes.add_collection3d(Line3DCollection(np.array(links).reshape(-1, 2, 3), color=INK, alpha=alpha, linewidth=2.5))
+    if links:
+        axes.add_collection3d(Line3DCollection(np.array(links), color=INK, alpha=alpha, linewidth=2.5))
     for n, (start, stop) in enumerate(zip(run.starts[:-1], run.starts[1:], strict=True)):
         color = COLORS[n % len(COLORS)]
         surface = run.triangles[(run.triangles[:, 0] >= start) & (run.triangles[:, 0] < stop)]

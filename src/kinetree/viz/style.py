@@ -25,9 +25,9 @@ STYLE = {
     "axes.edgecolor": "#999999", "axes.linewidth": 0.8, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "axes.axisbelow": True, "grid.color": GRID, "grid.linewidth": 0.8, "lines.linewidth": 1.4,
     "axes.xmargin": 0.01, "axes.formatter.useoffset": False, "axes.formatter.limits": (-3, 4),
-    "savefig.dpi": 150, "svg.fonttype": "none",
+    "axes.prop_cycle": f"cycler('color', {list(COLORS)})", "savefig.dpi": 150, "svg.fonttype": "none",
 }  # fmt: skip
-"""Settings of matplotlib."""
+"""Settings of matplotlib of all plots of kinetree, for plots beside them: ``plt.style.use(kt.viz.STYLE)``."""
 DASHED = {"color": INK, "linewidth": 1.8, "linestyle": (0, (4, 1.5))}  # a sum over other curves
 OPEN = {"marker": "o", "linestyle": "", "markerfacecolor": "white", "markersize": 4.5}  # where a path starts
 DOT = {"marker": "o", "linestyle": "", "markersize": 4.5}  # where it ends
