@@ -31,6 +31,7 @@ from kinetree.simulation.rollout import rollout as rollout
 from kinetree.simulation.rollout_gradient import rollout_gradient as rollout_gradient
 from kinetree.io.save import save as save
 from kinetree.simulation.simulate import simulate as simulate
+from kinetree.sweeps.sweep import sweep as sweep
 from kinetree.verification.verify import verify as verify
 from kinetree.viewer.live import view as view
 from kinetree import centroidal as centroidal
@@ -68,6 +69,7 @@ from kinetree import simulation as simulation
 from kinetree import sparse as sparse
 from kinetree import spatial as spatial
 from kinetree import surgery as surgery
+from kinetree import sweeps as sweeps
 from kinetree import tendons as tendons
 from kinetree import textbook as textbook
 from kinetree import viz as viz
@@ -158,6 +160,8 @@ __all__ = [
     "sparse",
     "spatial",
     "surgery",
+    "sweep",
+    "sweeps",
     "tendons",
     "textbook",
     "velocity",

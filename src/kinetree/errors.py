@@ -128,6 +128,10 @@ class ContactError(SimulationError):
     """A contact problem is not solved; ``contact`` is the label of the worst one, ``status`` why, ``residuals``."""
 
 
+class SweepError(KinetreeError, RuntimeError):
+    """A sweep cannot go on: its store is of another sweep, the cluster is lost, chunks fail; finished ones are kept."""
+
+
 class MemoryLimitError(KinetreeError, MemoryError):
     """A run would not fit into memory; ``needed`` and ``available`` are attributes [bytes]."""
 

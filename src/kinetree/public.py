@@ -22,7 +22,7 @@ PLACES = {
         "lint": "io.lint.lint", "load": "io.load", "maximal": "maximal_coordinates.of_model",
         "rollout": "simulation.rollout",
         "rollout_gradient": "simulation.rollout_gradient", "save": "io.save", "simulate": "simulation.simulate",
-        "verify": "verification.verify", "view": "viewer.live",
+        "sweep": "sweeps.sweep", "verify": "verification.verify", "view": "viewer.live",
     },
     "kinetree.closed_loops": {
         "Linearization": "analysis.linearize", "TorqueFamily": "analysis.torque_family",
@@ -152,6 +152,12 @@ PLACES = {
         "rollout_to_jax": "simulation.rollout_tensors", "rollout_to_torch": "simulation.rollout_tensors",
         "Snapshot": "simulation.snapshot", "run_file": "simulation_files.simulation_file",
     },
+    "kinetree.sweeps": {
+        "Batch": "sweeps.batch", "Distance": "sweeps.measures", "Failure": "sweeps.chunk",
+        "MEASURES": "sweeps.measures", "Path": "sweeps.measures", "Runs": "sweeps.runs",
+        "SweepRun": "sweeps.sweep", "log_uniform": "sweeps.distributions", "normal": "sweeps.distributions",
+        "uniform": "sweeps.distributions",
+    },
     "kinetree.textbook": {
         "closure_dynamics": "textbook.loop_methods", "cluster_numbering": "textbook.loop_elimination",
         "loop_bias_forces": "textbook.loop_terms", "loop_clusters": "textbook.loop_elimination",
@@ -241,7 +247,7 @@ NAMESPACES = {name: name for name in (
     "centroidal closed_loops collision compiler constraints contact control conventions data deformables dynamics "
     "environments errors export floating_base forces geometry identify integrators io joints kinematics liegroup "
     "maximal_coordinates model models muscles "
-    "redmax regressors simulation sparse spatial surgery tendons textbook viz"
+    "redmax regressors simulation sparse spatial surgery sweeps tendons textbook viz"
 ).split()}  # fmt: skip
 NAMESPACES |= {"scenes": "scenes", "signals": "simulation.signals"}
 """The namespaces of kinetree and their modules."""

@@ -55,6 +55,7 @@ FLOORS = (
     "viz",
     "viewer",
     "scenes",
+    "sweeps",
     "simulation_files",
     "environments",
     "cli",

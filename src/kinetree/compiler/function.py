@@ -94,6 +94,7 @@ class Function(ArrayCalls):
         self._pack, self._result = packing(spec)
         self._kernels, self._singles, self._batches = {}, {}, {}  # by dtype
         self._numbers = None  # other numbers than the model's
+        self._programs = {}  # that of this function, where only others run it
         self._own = {}  # the function in the user's own frames
         self._made_of = None  # the function whose code this one runs with other numbers or in other frames
         self.statewise = {}  # kernels that take the params of every state, by dtype
@@ -304,6 +305,9 @@ class Function(ArrayCalls):
         """The straight-line program that is compiled."""
         for kernel in self._kernels.values():
             return kernel.program
+        return made_once(self._programs, "program", self._found_program)
+
+    def _found_program(self):
         from kinetree.compiler.program_cache import signature_of
 
         return self._program(signature_of(self.spec, self.structure_model, self._present, self.static))

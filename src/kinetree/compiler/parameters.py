@@ -40,7 +40,7 @@ def given_numbers(f: Function, parameters: object) -> tuple[object | None, np.nd
     values = _values(f, parameters)
     if values.ndim > 1:
         return None, values
-    model = _model_of(f.model, values)
+    model = model_with(f.model, values)
     return model, model.number_values()
 
 
@@ -60,7 +60,7 @@ def fitting(f: Function, values: np.ndarray) -> tuple[Function, np.ndarray]:
     return f, turned
 
 
-def _model_of(model, values: np.ndarray):
+def model_with(model, values: np.ndarray):
     """The model with these numbers, validated like any other."""
     parts = rebuilt(model, values.tolist())
     tendons = parts.pop("tendon_forces")

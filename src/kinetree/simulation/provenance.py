@@ -71,11 +71,12 @@ def this_session() -> Session:
 
 def provenance(digest: str, simulated_digest: str, seed: int | None, session: Session) -> Provenance:
     """The provenance of a run."""
-    return Provenance(_version(), digest, simulated_digest, None if seed is None else int(seed), session)
+    return Provenance(version(), digest, simulated_digest, None if seed is None else int(seed), session)
 
 
 @once
-def _version() -> str:
+def version() -> str:
+    """The version of kinetree."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -1,0 +1,220 @@
+"""Stores of sweeps: what is finished stays, what is not is computed again; stores of other sweeps are refused."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import resource
+import sys
+
+import numpy as np
+import pytest
+import xarray
+import zarr
+
+import kinetree as kt
+from kinetree.errors import FileFormatError, FileWriteError, MissingDependencyError, SweepError
+from kinetree.sweeps import chunk as chunks
+from kinetree.sweeps import store as stores
+
+POLE = kt.models.cart_pole()
+RUN = {"duration": 0.1, "dt": 0.01, "integrator": "semi_implicit"}
+
+
+def tip(batch):
+    return np.sin(batch.q[:, -1, 1])
+
+
+def swept(path, **more):
+    """A sweep of 20 samples in chunks of 6."""
+    given = {"over": {"pole.density": kt.sweeps.uniform(0.5, 2.0), "q0": [[0.0, 0.1]]}, "samples": 20, "chunk": 6}
+    given |= {"measure": ["q_end", "path", tip], "client": False, "simulate": RUN}
+    return kt.sweep(POLE, store=path, **(given | more))
+
+
+def content(path) -> dict[str, str]:
+    """Digests of all files of a store."""
+    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+    return {str(file.relative_to(path)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sweep") / "runs.zarr"
+    swept(path)
+    return path
+
+
+def test_a_store_is_zarr(undisturbed):
+    """Arrays, chunks, dimensions and fill values as the library zarr reads and xarray opens them; no warnings."""
+    data = xarray.open_zarr(undisturbed, consolidated=False)
+    assert data["q_end"].dims == ("sample", "q_end_entry") and data["q"].dims == ("sample", "time", "q_entry")
+    assert data["q"].shape == (20, 11, 2) and data["status"].dtype == np.int8
+    group = zarr.open_group(undisturbed, mode="r")
+    assert group["q"].chunks == (6, 11, 2) and np.isnan(group["q_end"].fill_value)
+    assert group.attrs["kinetree_sweep"]["samples"] == 20 and group.attrs["finished"]
+    np.testing.assert_array_equal(group["q_end"][:], data["q_end"].values)
+    np.testing.assert_array_equal(data["q"].values[:, -1], data["q_end"].values)
+    assert sorted(name for name, _ in group.members()) == sorted(data.variables)
+
+
+def test_equal_sweeps_are_equal_files(undisturbed, tmp_path):
+    """Every file, byte by byte."""
+    swept(tmp_path / "runs.zarr")
+    assert content(tmp_path / "runs.zarr") == content(undisturbed)
+
+
+@pytest.mark.parametrize("written", range(6))
+def test_a_chunk_whose_writing_was_cut_off_is_written_again(undisturbed, tmp_path, monkeypatch, written):
+    """After any of the files of the second chunk: finished chunks are not touched, the result is the same files."""
+    path, count, original = tmp_path / "runs.zarr", [0], stores.write_bytes
+
+    def cut_off(file, data):
+        if ".1" in file.name or file.name == "1.json":
+            if count[0] == written:
+                raise KeyboardInterrupt
+            count[0] += 1
+        original(file, data)
+
+    monkeypatch.setattr(stores, "write_bytes", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        swept(path)
+    monkeypatch.undo()
+    before = {name: os.stat(path / name).st_mtime_ns for name in content(path) if name.split("c.")[-1][0] == "0"}
+    data = xarray.open_zarr(path, consolidated=False)
+    assert data["status"].values.tolist() == [1] * 6 + [0] * 14  # what is not finished is seen not to be
+    run = swept(path)
+    assert run.computed == 3 and content(path) == content(undisturbed)
+    assert before == {name: os.stat(path / name).st_mtime_ns for name in before}
+    assert swept(path).computed == 0
+
+
+def test_a_full_disk_keeps_finished_chunks(undisturbed, tmp_path, monkeypatch):
+    """The error names the file and the reason; with room the same call continues."""
+    path, original = tmp_path / "runs.zarr", stores.write_bytes
+
+    def full(file, data):
+        if file.name.startswith("c.2"):
+            raise FileWriteError(f"{file}: not written: No space left on device.", errno=errno.ENOSPC)
+        original(file, data)
+
+    monkeypatch.setattr(stores, "write_bytes", full)
+    with pytest.raises(FileWriteError, match="No space left on device"):
+        swept(path)
+    monkeypatch.undo()
+    assert swept(path).computed == 2 and content(path) == content(undisturbed)
+
+
+def test_a_limit_of_the_system_on_files_leaves_no_half_of_one(tmp_path):
+    """The system's own refusal, in the middle of a file; without the limit the same call continues."""
+    path, long = tmp_path / "runs.zarr", {"simulate": RUN | {"duration": 5.0}, "samples": 7}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))  # states of a chunk take 48,000 bytes
+    try:
+        with pytest.raises(FileWriteError, match="File too large"):
+            swept(path, **long)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(path.glob("q/c.*")) and (path / "q_end" / "c.0.0").stat().st_size == 6 * 2 * 8
+    assert swept(path, **long).computed == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": 1}, "seed is 1, there 0"),
+        ({"simulate": RUN | {"dt": 0.005}}, r"simulate\['dt'\] is 0.005, there 0.01"),
+        (
+            {"over": {"pole.density": kt.sweeps.uniform(0.5, 3.0), "q0": [[0.0, 0.1]]}},
+            r"over\['pole.density'\] is uniform",
+        ),
+        ({"measure": ["q_end"]}, "measure 'path' is absent"),
+        ({"samples": 21}, "samples is 21, there 20"),
+        ({"chunk": 7}, "has chunks of 6 samples, and chunk is 7"),
+    ],
+)
+def test_a_store_of_another_sweep_is_refused(undisturbed, change, message):
+    """The message names what differs."""
+    before = content(undisturbed)
+    with pytest.raises(kt.errors.KinetreeError, match=message):
+        swept(undisturbed, **change)
+    assert content(undisturbed) == before
+
+
+def test_another_model_and_another_function_are_refused(undisturbed):
+    """Numbers of the model and the instructions of measures belong to the sweep."""
+
+    def other(batch):
+        return np.cos(batch.q[:, -1, 1])
+
+    other.__name__ = "tip"
+    with pytest.raises(SweepError, match="measure 'tip' is function"):
+        swept(undisturbed, measure=["q_end", "path", other])
+    with pytest.raises(SweepError, match="model is"):
+        kt.sweep(
+            POLE.replace(gravity=(0, 0, -1.6)), {"pole.density": kt.sweeps.uniform(0.5, 2.0), "q0": [[0.0, 0.1]]}, RUN,
+            ["q_end", "path", tip], undisturbed, samples=20, client=False,
+        )  # fmt: skip
+
+
+def test_overwrite_begins_anew(undisturbed, tmp_path):
+    """A store of another sweep is removed on request."""
+    path = tmp_path / "runs.zarr"
+    swept(path, seed=1)
+    assert content(path) != content(undisturbed)
+    assert swept(path, overwrite=True).computed == 4 and content(path) == content(undisturbed)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "zarr"])
+def test_what_is_no_store_is_left_alone(tmp_path, kind):
+    """A file, a folder with something else, a Zarr group of other origin: refused also with overwrite."""
+    path = tmp_path / "runs.zarr"
+    if kind == "file":
+        path.write_text("precious")
+    elif kind == "folder":
+        path.mkdir()
+        (path / "thesis.tex").write_text("precious")
+    else:
+        zarr.create_group(path)
+    before = content(tmp_path)
+    for overwrite in (False, True):
+        with pytest.raises(FileFormatError, match="no store of a sweep"):
+            swept(path, overwrite=overwrite)
+    assert content(tmp_path) == before
+
+
+def test_damaged_chunks_are_found(tmp_path):
+    """By the checksums that were written with them."""
+    run = swept(tmp_path / "runs.zarr")
+    assert run.damaged() == []
+    file = tmp_path / "runs.zarr" / "q_end" / "c.2.0"
+    data = bytearray(file.read_bytes())
+    data[5] ^= 1
+    file.write_bytes(data)
+    assert run.damaged() == [2]
+
+
+def test_the_processor_is_noted(undisturbed, tmp_path, monkeypatch):
+    """Results of several kinds of processors are equal to rounding only, so the store says which there were."""
+    path, count = tmp_path / "runs.zarr", [0]
+
+    def another(device="cpu"):
+        count[0] += 1
+        return "another" if count[0] == 2 else "this"
+
+    monkeypatch.setattr(chunks, "processor", another)
+    run = swept(path)
+    assert run.processors == ("another", "this")
+    attributes = json.loads((path / "zarr.json").read_bytes())["attributes"]
+    assert attributes["processors"] == ["another", "this"]
+    assert len(json.loads((undisturbed / "zarr.json").read_bytes())["attributes"]["processors"]) == 1
+
+
+def test_reading_without_xarray_says_what_to_install(undisturbed, monkeypatch):
+    """Sweeps in one process need no package of the extra until their results are read."""
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    run = swept(undisturbed)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'kinetree\[sweep\]'"):
+        run.data  # noqa: B018
