@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -59,14 +60,27 @@ def test_groups_have_equal_uses_of_some_steps():
 @pytest.mark.parametrize("tendon", ["rigid", "compliant"])
 def test_curves_of_muscles_share_vectors(curves, tendon):
     """Six muscles with different paths: their curves are in lanes; the numbers are those of batches to the bit."""
-    arm = kt.models.arm26(tendon, curves)
+    same_in_lanes(kt.models.arm26(tendon, curves), 0.9)
+
+
+def test_more_parts_than_lanes_take_several_vectors():
+    """Ten muscles: five lanes each of two vectors."""
+    arm = kt.models.arm26("compliant", "degroote_fregly")
+    more = [dataclasses.replace(m, name=f"{m.name} again", pennation=0.1) for m in arm.muscles[2:]]
+    packed = same_in_lanes(arm.with_forces(*more), 0.65)
+    assert sum(op == "exp" and width == 8 for (op, *_), width in zip(packed.code, packed.widths, strict=True)) >= 10
+
+
+def same_in_lanes(arm, share):
+    """The packed program of an arm, not longer than a share of the plain one; the numbers are those of batches."""
     f = kt.compile(arm, ALL, optional=("x", "u"))
     packed = pack(f.program, True)
-    assert isinstance(packed, Packed) and len(packed.code) < 0.9 * len(f.program.code)
+    assert isinstance(packed, Packed) and len(packed.code) < share * len(f.program.code)
     rng = np.random.default_rng(2)
     q, v, tau = rng.uniform(0.2, 0.6, (3, 5, 2))
-    x, u = np.tile([0.3, 0.1], (5, 6))[:, : arm.nx], rng.uniform(0, 1, (5, 6))
+    x, u = np.tile([0.3, 0.1], (5, arm.nu))[:, : arm.nx], rng.uniform(0, 1, (5, arm.nu))
     batch = f(q, v, tau, x, u)
     for k in range(5):
         for one, many in zip(f(q[k], v[k], tau[k], x[k], u[k]), batch, strict=True):
             np.testing.assert_array_equal(one, many[k])
+    return packed

@@ -12,7 +12,7 @@ from kinetree.redmax.constrained import accelerations as redmax_accelerations
 from kinetree.redmax.rows import model_rows
 from kinetree.scenes.velocity_euler import consistent_start
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-10
 PIECE = 0.1  # [s] after which charts of rotations are checked
 
 

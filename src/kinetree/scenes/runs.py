@@ -115,7 +115,7 @@ def run(key: str, formulation: str = "adaptive") -> SceneRun:
         1e-11. "redmax_euler": the linearly implicit Euler by `kinetree.redmax.velocities`. "bdf1", "bdf2", "rk4", ...:
         fixed steps by the integrators of `kinetree.simulate`, of the scene's length.
         "maximal", "redmax": accelerations in maximal coordinates, or by the Jacobian of REDMAX, integrated by SciPy's
-        DOP853 with tolerances of 1e-9, in some seconds.
+        DOP853 with tolerances of 1e-10, in some seconds.
 
     Returns
     -------

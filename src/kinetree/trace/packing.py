@@ -28,6 +28,11 @@ from kinetree.trace.program import SIGNATURES, Program
 WIDTHS = (2, 3, 4, 5, 6, 7, 8)
 """Numbers of equal parts that are looked for."""
 
+MOST = 64
+"""Largest number of parts that are used alike; more than 8 take several vectors."""
+TRIED = 3
+"""Numbers of such parts that are tried, those first that promise most."""
+
 COMMUTATIVE = frozenset(("add", "sub", "mul", "and", "or", "eq", "fma", "fms", "fnma"))
 """Operations whose first two operands commute, with their signs."""
 SIGNS = {"add": (1, 1), "sub": (1, -1), "fma": (1, 1, 1), "fms": (1, 1, -1), "fnma": (-1, 1, 1)}
@@ -63,6 +68,17 @@ class Pack:
     op: str
     taken: tuple[tuple[int, ...], ...]
     flips: tuple[tuple[int, ...], ...]
+
+    def divided(self) -> list[Pack]:
+        """Packs of no more lanes than a vector has, of nearly equal widths: the same lanes of all packs together."""
+        count = len(self.members)
+        several = -(-count // WIDTHS[-1])
+        ends = [count * k // several for k in range(several + 1)]
+        return [
+            Pack(self.members[a:b], self.op, tuple(t[a:b] for t in self.taken),
+                 tuple(tuple(lane - a for lane in flip if a <= lane < b) for flip in self.flips))
+            for a, b in zip(ends, ends[1:], strict=False)
+        ]  # fmt: skip
 
 
 Lanes = dict[int, tuple[int, ...]]
@@ -182,20 +198,31 @@ class _Finder:
         self.shape, self.classes = self.shapes()
 
     def best_alike(self, limit: float) -> list[Pack]:
-        """Packs of parts that begin at values which are used alike, if their cost is below a limit."""
+        """The best packs of parts that begin at values which are used alike, if their cost is below a limit."""
         values = [v for v in self.live if not self.program.is_boolean(v)]
         found = groups(uses(self.code, self.live, self.results, self._way, STEPS), values)
-        saved = {width: (width - 1) * sum(self.weight[few[0]] for few in found.get(width, ())) for width in WIDTHS}
-        width = max(WIDTHS, key=saved.__getitem__)
-        if saved[width] < (1.0 - WORTH) / 3 * self.total:
-            return []
-        operands = {v: self.code[v][1:] for few in found[width] for v in few}
+        saved = {
+            n: (n - -(-n // WIDTHS[-1])) * sum(self.weight[few[0]] for few in found[n]) for n in found if n <= MOST
+        }
+        best: list[Pack] = []
+        for n in sorted(saved, key=saved.__getitem__, reverse=True)[:TRIED]:
+            if saved[n] >= (1.0 - WORTH) / 3 * self.total:
+                packs = self._alike(found[n], n)
+                cost = self.cost(packs)
+                if cost < limit:
+                    best, limit = packs, cost
+        return best
+
+    def _alike(self, members: list[list[int]], count: int) -> list[Pack]:
+        """Packs of parts that begin at groups of so many values."""
+        operands, before = {v: self.code[v][1:] for few in members for v in few}, (self.shape, self.classes)
         for _ in range(2):  # then values between those of groups are found to be made alike
-            self.sources = beginnings(found[width], operands, self.shape)
+            self.sources = beginnings(members, operands, self.shape)
             self.shape, self.classes = self.shapes()
-        packs = self.without_circles(self.worthwhile(self.packs(width)))
-        self.sources = {}
-        return packs if self.cost(packs) < limit else []
+        packs = self.worthwhile([part for pack in self.packs(count) for part in pack.divided()])
+        packs = self.without_circles(packs)
+        self.sources, (self.shape, self.classes) = {}, before
+        return packs
 
     def best_of_rest(self, packs: list[Pack]) -> list[Pack]:
         """Some packs, and of the values that they leave those of a further width, where they save some per cent."""
