@@ -42,8 +42,14 @@ def results(x):
     return x if isinstance(x, tuple) else (x,)
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
-@pytest.mark.parametrize("model", ["pendulum", "flywheel", "welded", "nothing"])
+def pairs():
+    """Every algorithm with every model; an ordinary run takes two of the four models of each, the sweep all."""
+    for k, name in enumerate(sorted(ALGORITHMS)):
+        for m, model in enumerate(("pendulum", "flywheel", "nothing", "welded")):
+            yield pytest.param(model, name, id=f"{model}-{name}", marks=[pytest.mark.sweep] if (k + m) % 2 else [])
+
+
+@pytest.mark.parametrize(("model", "name"), list(pairs()))
 def test_every_algorithm(model, name):
     """Compiled is interpreted; batches of any size have the shapes of their states, in both precisions."""
     if model in ("nothing", "flywheel") and name in OF_MASS:
