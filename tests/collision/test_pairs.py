@@ -13,7 +13,12 @@ from kinetree.spatial import Matrix3, Vector3
 from tests.collision.systems import LENGTHS, rotation
 
 SOLIDS = (*LENGTHS, "hull")
-PAIRS = [*(("plane", kind) for kind in SOLIDS), *(("sphere", kind) for kind in SOLIDS), ("capsule", "capsule")]
+PAIRS = [
+    *(("plane", kind) for kind in SOLIDS),
+    *(("sphere", kind) for kind in SOLIDS),
+    ("capsule", "capsule"),
+    ("capsule", "box"),
+]
 
 
 def random_shape(kind: str, rng, body: str = "world", name: str = "") -> Shape:
@@ -211,11 +216,12 @@ def moving(first: str, second: str, rng) -> kt.Model:
 def test_rates(first, second):
     """Gap, normal and velocity rows change at the rates of the normal row and of the bias, by central differences.
 
-    Of cylinders on a plane the first two points; the other two slide along the rim.
+    Of cylinders on a plane the first two points, of a capsule and a box the first one; the others slide along the rim
+    and along the axis.
     """
     rng, h = np.random.default_rng([3, *map(ord, first + second)]), 1e-5
     model = moving(first, second, rng)
-    kept = range(model.n_contacts if (first, second) != ("plane", "cylinder") else 2)
+    kept = range({("plane", "cylinder"): 2, ("capsule", "box"): 1}.get((first, second), model.n_contacts))
     c = kt.collision
     for _ in range(3):
         q, v = model.random_state(rng)
@@ -229,6 +235,54 @@ def test_rates(first, second):
             np.testing.assert_allclose((n_1[k] - n_0[k]) / (2 * h), normal_rates[k], atol=1e-5, rtol=1e-5)
             rows = slice(3 * k, 3 * k + 3)
             np.testing.assert_allclose((w_1[rows] - w_0[rows]) / (2 * h), bias[rows], atol=1e-4, rtol=1e-5)
+
+
+def test_a_capsule_on_a_box():
+    """Lying it has two points, at its ends or at the edges of the face; upright one touches, and so across edges."""
+    box, floor = Shape("world", "box", (1.0, 1.0, 0.2), name="b"), (np.eye(3), np.zeros(3))
+    lie = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
+    for length, ends in ((0.6, (-0.1, 0.5)), (3.0, (-0.5, 0.5))):
+        capsule = Shape("world", "capsule", (0.1, length), name="a")
+        for tilt in (0.0, 1e-13, -1e-9):
+            c, s = np.cos(tilt), np.sin(tilt)
+            found = points(capsule, box, (np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]) @ lie, (0.2, 0.3, 0.19)), floor)
+            np.testing.assert_allclose([x.gap for x in found], -0.01, atol=2.0 * abs(tilt) + 1e-15)
+            np.testing.assert_allclose(sorted(x.position.x for x in found), ends, atol=1e-8)
+            np.testing.assert_allclose([list(x.normal) for x in found], [[0, 0, -1]] * 2, atol=1e-8)
+    near, far = points(Shape("world", "capsule", (0.1, 0.6), name="a"), box, (np.eye(3), (0.2, 0.3, 0.49)), floor)
+    np.testing.assert_allclose([near.gap, far.gap], [-0.01, 0.59], atol=1e-12)
+    turn = np.array([[0.6, 0.8, 0], [-0.8, 0.6, 0], [0, 0, 1]]) @ lie  # across the edge at x = 0.5, beside it
+    for x in points(Shape("world", "capsule", (0.1, 3.0), name="a"), box, (turn, (0.5, 0.0, -0.01)), floor):
+        assert x.gap == pytest.approx(-0.19) and list(x.normal) == pytest.approx([0, 0, 1])  # the shortest way out
+    turn = np.array([[0.6, 0, -0.8], [0, 1, 0], [0.8, 0, 0.6]])
+    for depth in (0.05, 0.15):  # beyond the radius, too
+        p = np.array([0.5, 0.2, 0.1]) + (0.1 - depth) * turn[:, 0] + 0.3 * turn[:, 2]
+        near, _ = points(Shape("world", "capsule", (0.1, 3.0), name="a"), box, (turn, p), floor)
+        assert near.gap == pytest.approx(-depth)
+        np.testing.assert_allclose(list(near.normal), -turn[:, 0], atol=1e-12)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("parallel", [False, True])
+def test_capsules_and_boxes_are_those_of_coal(parallel):
+    """Gaps and normals to rounding at any depth of 5,000 poses, of parallel axes, too, and of sizes over three orders.
+
+    Where the axis touches the box, there are many normals.
+    """
+    rng = np.random.default_rng(int(parallel))
+    for _ in range(5000):
+        capsule = Shape("world", "capsule", tuple((10.0 ** rng.uniform(-2.5, 0.5, 2)).tolist()), name="capsule")
+        shapes = capsule, random_shape("box", rng)
+        (R, p), (turn, q) = poses(rng, rng.choice([0.1, 0.4, 0.9, 2.0]))
+        turn = R @ np.eye(3)[list(rng.permutation(3))] if parallel else turn
+        at = (R, p), (turn * np.linalg.det(turn), q)
+        near = min(points(*shapes, *at), key=lambda x: x.gap)
+        distance, normal = by_coal(*shapes, *at)
+        assert abs(near.gap - distance) < 1e-10
+        if abs(distance + capsule.size[0]) > 1e-6:
+            n = np.array(list(near.normal))
+            assert abs(np.linalg.norm(n) - 1.0) < 1e-12
+            np.testing.assert_allclose(n, normal, atol=1e-6)
 
 
 def test_hulls():

@@ -219,3 +219,22 @@ def test_free_bodies_keep_their_momentum(ball):
     assert V[:, 3:5] == pytest.approx(np.tile(V[0, 3:5], (601, 1)), abs=1e-12)
     assert np.diff(V[:100, 5]) == pytest.approx(np.full(99, -G * DT), abs=1e-12)
     assert q[:, 2].min() < 0.3
+
+
+def test_a_capsule_comes_to_rest_on_a_table():
+    """Over its edge, on two points: they carry its weight, the one at the edge more; on a slope it rolls."""
+    builder = kt.ModelBuilder("rod")
+    builder.add_body("rod", joint=kt.joints.Free(), mass=2.0, inertia=np.diag([0.06, 0.06, 0.0025]))
+    rod = kt.collision.Shape("rod", "capsule", (0.05, 0.6), name="rod")
+    table = kt.collision.Shape("world", "box", (1.0, 1.0, 0.2), p=(0.0, 0.0, -0.1), name="table")
+    model = builder.build().replace(contacts=[kt.collision.ContactPair("rod/table", rod, table, friction=0.6)])
+    lying = np.array([0.4, 0.0, 0.0501, *np.array([1.0, 0.0, 1.0, 0.0]) / np.sqrt(2.0)])
+    found = kt.rollout(model, lying, None, None, DT, steps=1000, record=kt.Record(impulses=True))
+    assert np.abs(found.v[-1]).max() < 1e-9 and found.q[-1, 2] == pytest.approx(0.05, abs=1e-9)
+    forces = sorted(found.impulses[-1].reshape(2, 3)[:, 2] / DT)  # at x = 0.1 and 0.5, its center at 0.4
+    assert forces == pytest.approx([2.0 * 9.81 * 0.25, 2.0 * 9.81 * 0.75], rel=1e-6)
+    slope = model.replace(gravity=(0.0, 9.81 * np.sin(0.1), -9.81 * np.cos(0.1)))
+    _, v = kt.rollout(slope, lying - np.eye(7)[1] * 0.4 - np.eye(7)[2] * 1e-4, None, None, DT, steps=200)
+    rolling = 9.81 * np.sin(0.1) / (1.0 + 0.0025 / (2.0 * 0.05**2))  # a = g sin / (1 + I / (m r^2))
+    speed = np.linalg.norm(v[-1, 3:])
+    assert speed == pytest.approx(rolling * 200 * DT, rel=1e-6)

@@ -2,6 +2,7 @@
 
 from kinetree.collision.pairs import (
     box_box,
+    capsule_box,
     capsule_capsule,
     plane_box,
     plane_capsule,
@@ -13,6 +14,6 @@ from kinetree.collision.pairs import (
 )
 
 __all__ = [
-    "box_box", "capsule_capsule", "plane_box", "plane_capsule", "plane_cylinder", "plane_ellipsoid", "plane_hull",
-    "plane_sphere", "sphere_solids",
+    "box_box", "capsule_box", "capsule_capsule", "plane_box", "plane_capsule", "plane_cylinder", "plane_ellipsoid",
+    "plane_hull", "plane_sphere", "sphere_solids",
 ]  # fmt: skip
