@@ -81,6 +81,26 @@ def test_emulated_kernel_gives_the_bits_of_the_cpu(robot, algorithm, dtype, opti
 
 
 @needs_compiler
+@pytest.mark.parametrize("law", ["rigid", pytest.param("hunt_crossley", marks=pytest.mark.sweep)])
+def test_emulated_contact_steps_give_the_bits_of_the_cpu(law, tmp_path):
+    """Of a box in the air, next to the ground, and in it; the kernel computes what machine code skips."""
+    more = {} if law == "rigid" else {"law": law, "stiffness": 1e5, "dissipation": 0.3}
+    box = kt.models.free_shape("box").with_contacts(ground=kt.collision.Ground(friction=0.5, **more))
+    f, rng = kt.compile(box, "contact_step", checks=False), np.random.default_rng(1)
+    q = rng.standard_normal((STATES, box.nq))
+    q[:, 3:] /= np.linalg.norm(q[:, 3:], axis=1)[:, None]
+    q[:, 2] -= kt.collision.contact_gaps(box, q).min(axis=1) + rng.choice([-0.3, -1e-3, 1e-3], STATES)
+    v, tau = rng.standard_normal((2, STATES, box.nv))
+    given = {"q": q, "v": v, "impulses": 0.1 * np.abs(rng.standard_normal((STATES, 12))), "tau": tau, "dt": [[2e-3]]}
+    arrays = [np.asarray(given[name], "float32").reshape(-1, *shape) for name, shape in f.program.inputs]
+    source, params = cuda_source(f, "float32", shared=("dt",)), packed_params(f, "float32")["x"]
+    found, _ = ShimKernel(source, f.program, params, tmp_path)(arrays, STATES)
+    expected = f(*(x.astype("float32") for x in (q, v, given["impulses"], tau)), np.float32(2e-3))
+    assert (np.abs(expected[2]).max(axis=1) > 0.0).sum() > 10
+    assert_same(found, expected)
+
+
+@needs_compiler
 def test_order_of_threads_does_not_matter(tmp_path):
     """With a barrier missing, a lane would read what another has not written yet, in one of the two orders."""
     f = kt.compile(robot_model("quadruped"), "crba", checks=False)
