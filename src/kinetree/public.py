@@ -56,6 +56,9 @@ PLACES = {
         "natural_map": "contact.residuals", "solve_lcp": "contact.lcp",
     },
     "kinetree.control": {
+        "CEM": "predictive_control.cem", "MPPI": "predictive_control.mppi",
+        "SampledMotions": "predictive_control.controlled_rollout", "SamplingReport": "predictive_control.sampling",
+        "OptimalMotion": "predictive_control.ilqr", "iLQR": "predictive_control.ilqr",
         "CartesianImpedance": "control.frame_impedance", "ComputedTorque": "control.joint_control",
         "Controller": "control.controller", "DecoupledControl": "control.decoupled", "Delayed": "control.digital",
         "FrameReference": "control.frame_reference", "FrameTask": "control.tasks", "Held": "control.two_arms",

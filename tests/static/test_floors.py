@@ -48,6 +48,7 @@ FLOORS = (
     "redmax",
     "control",
     "simulation",
+    "predictive_control",
     "deformables",
     "identify",
     "analysis",

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.predictive_control.cem import CEM as CEM
 from kinetree.control.frame_impedance import CartesianImpedance as CartesianImpedance
 from kinetree.control.joint_control import ComputedTorque as ComputedTorque
 from kinetree.control.controller import Controller as Controller
@@ -23,19 +24,25 @@ from kinetree.control.tasks import JointTask as JointTask
 from kinetree.control.linear_quadratic import LinearQuadraticRegulator as LinearQuadraticRegulator
 from kinetree.control.decoupled import LoadPosition as LoadPosition
 from kinetree.control.decoupled import LoadTracking as LoadTracking
+from kinetree.predictive_control.mppi import MPPI as MPPI
 from kinetree.control.operational_space import OperationalSpace as OperationalSpace
 from kinetree.control.operational_space import OperationalSpaceTerms as OperationalSpaceTerms
+from kinetree.predictive_control.ilqr import OptimalMotion as OptimalMotion
 from kinetree.control.joint_control import PDGravityCompensation as PDGravityCompensation
 from kinetree.control.digital import Sampled as Sampled
+from kinetree.predictive_control.controlled_rollout import SampledMotions as SampledMotions
+from kinetree.predictive_control.sampling import SamplingReport as SamplingReport
 from kinetree.control.digital import Sum as Sum
 from kinetree.control.two_arms import TwoArms as TwoArms
 from kinetree.control.grasp import grasp_wrenches as grasp_wrenches
+from kinetree.predictive_control.ilqr import iLQR as iLQR
 from kinetree.control.decoupled import load_difference as load_difference
 from kinetree.control.decoupled import load_position as load_position
 from kinetree.control.linear_quadratic import lqr as lqr
 from kinetree.control.operational_space import operational_space_terms as operational_space_terms
 
 __all__ = [
+    "CEM",
     "CartesianImpedance",
     "ComputedTorque",
     "Controller",
@@ -52,15 +59,20 @@ __all__ = [
     "LinearQuadraticRegulator",
     "LoadPosition",
     "LoadTracking",
+    "MPPI",
     "OperationalSpace",
     "OperationalSpaceTerms",
+    "OptimalMotion",
     "PDGravityCompensation",
     "Sampled",
+    "SampledMotions",
+    "SamplingReport",
     "Sum",
     "TwoArms",
     "cartesian_impedance",
     "computed_torque",
     "grasp_wrenches",
+    "iLQR",
     "inverse_task_inertia",
     "joint_impedance",
     "load_difference",

@@ -55,7 +55,7 @@ class _Objective:
         shapes = {x: _SHAPES[x] for x in self.variables} | self.further
         value = Spec(
             "objective",
-            _scalar(function),
+            scalar_objective(function),
             MappingProxyType(shapes),
             MappingProxyType({}),
             MappingProxyType({"cost": ()}),
@@ -103,7 +103,9 @@ def terminal_spec(function: Callable, reference: int, timed: bool) -> Spec:
     return _Objective(function, (), reference, timed).declared()
 
 
-def _scalar(function: Callable) -> Callable:
+def scalar_objective(function: Callable) -> Callable:
+    """A cost over the arrays of an instant, `cost(model, q, v, ...)`, from a function of an `Instant`."""
+
     def cost(model, q, v, **more):
         value = function(Instant(model, q, v, **more))
         if not isinstance(value, (Real, Expr, np.ndarray)):

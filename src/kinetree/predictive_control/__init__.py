@@ -1,0 +1,1 @@
+"""Predictive control: forces over a horizon by sampled rollouts (MPPI, CEM) or by derivatives of steps (iLQR, DDP)."""
