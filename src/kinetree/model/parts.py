@@ -18,6 +18,7 @@ from kinetree.spatial.rotations import euler
 
 if TYPE_CHECKING:
     from kinetree.constraints.loop_joint import Softness
+    from kinetree.model.texture import Texture
 
 ROTATION_TOLERANCE = 1e-8  # of R R^T - 1
 
@@ -261,6 +262,8 @@ class Geometry:
         Red, green, blue, opacity, each from 0 to 1.
     material : str
         Name of the material; may be empty.
+    texture : Texture, optional
+        The image of the material.
     heights : (rows, columns) array, optional
         Of a heightfield: z at points on a grid, columns along x, rows along y, from the lower to the upper edge [m].
     friction : tuple of 1 to 3 floats, optional
@@ -293,6 +296,7 @@ class Geometry:
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     color: tuple[float, float, float, float] | None = None
     material: str = ""
+    texture: Texture | None = None
     heights: np.ndarray | None = field(default=None, repr=False)
     friction: tuple[float, ...] | None = None
     restitution: float | None = None

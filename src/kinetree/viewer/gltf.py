@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from kinetree.viewer.recording import Recording, floor_height
+from kinetree.viewer.recording import Recording, is_floor
 
 Y_UP = [-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]  # z up to y up: -90 degrees about x, as (x, y, z, w)
 FLOAT, UINT = 5126, 5125  # component types
@@ -33,7 +33,7 @@ def gltf(recording: Recording) -> bytes:
         bodies = [file.node(name=name, **_transform(run.poses[0, b])) for b, name in enumerate(run.bodies)]
         children: dict[int, list[int]] = {}
         for part in run.parts:
-            if floor_height(part) is None:
+            if not is_floor(part):
                 mesh = file.mesh(part, run.tint)
                 matrix = part.X.T.ravel().tolist()
                 children.setdefault(part.body, []).append(file.node(name=part.name, mesh=mesh, matrix=matrix))

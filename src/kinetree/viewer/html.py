@@ -11,7 +11,7 @@ from importlib.resources import files
 import numpy as np
 
 from kinetree.viewer.overlays import Arrows, Ellipsoids, Frames, Lines, Paths, Points, Surfaces
-from kinetree.viewer.recording import Recording, continuous, floor_height, grid_step, group_of, is_shown
+from kinetree.viewer.recording import Recording, continuous, grid_step, group_of, is_floor, is_shown
 
 
 def page(recording: Recording, direction, zoom: float = 1.0, visible=None) -> str:
@@ -146,7 +146,7 @@ def _run(run, packed: _Packed) -> dict:
             "meshes": [packed.mesh(surface) for surface in part.triangles()],
         }
         for part in run.parts
-        if floor_height(part) is None
+        if not is_floor(part)
     ]
     rotations = run.poses[..., 3:][..., [1, 2, 3, 0]]  # three.js has the real part last
     return {

@@ -59,7 +59,7 @@ class BodyNodes:
 
     def _added(self, part: Part, role: str) -> list:
         where = f"{self._names[part.body]}/{role} {plain(part.name)}"
-        if part.kind == "plane":
+        if part.kind == "plane" and not part.mesh:
             return [] if self._tint else [ground(self._server, where, part)]
         return [add_surface(self._server, f"{where}/{k}", part, x, self._tint) for k, x in enumerate(part.triangles())]
 

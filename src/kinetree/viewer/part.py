@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.model.parts import read_only
+from kinetree.model.texture import Texture
 from kinetree.viewer.triangles import Triangles, triangles_of
 
 
@@ -30,7 +31,9 @@ class Part:
     color : tuple of 4 floats
         Red, green, blue, opacity, each from 0 to 1.
     mesh : tuple of Triangles
-        Of meshes and height fields; shapes of one file share the arrays.
+        Of meshes, height fields and shapes with an image; shapes of one file share the arrays.
+    texture : Texture or None
+        The image, which the surfaces of a scene have.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Part:
     size: tuple[float, ...]
     color: tuple[float, float, float, float]
     mesh: tuple[Triangles, ...] = ()
+    texture: Texture | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "X", read_only(np.array(self.X, dtype=float)))

@@ -262,6 +262,11 @@ def floor_height(part) -> float | None:
     return float(part.X[2, 3]) if level else None
 
 
+def is_floor(part) -> bool:
+    """Whether the floor of the picture stands for a part: a horizontal plane of the world without an image."""
+    return floor_height(part) is not None and not part.mesh
+
+
 def _of_model(model, q, role, tint) -> Recorded:
     Q = np.atleast_2d(usual_position(model) if q is None else array("view: q", q))
     if Q.shape != (1, model.nq):

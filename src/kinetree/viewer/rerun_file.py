@@ -8,7 +8,7 @@ from kinetree.errors import MissingDependencyError
 from kinetree.files import replacing
 from kinetree.viewer.gltf import normals
 from kinetree.viewer.overlays import Arrows, Paths, Points
-from kinetree.viewer.recording import Recording, floor_height
+from kinetree.viewer.recording import Recording, is_floor
 
 TIMELINE = "time"
 
@@ -62,7 +62,7 @@ def _log_bodies(rr, stream, run) -> None:
         columns = rr.Transform3D.columns(translation=poses[:, :3], quaternion=poses[:, [4, 5, 6, 3]])
         _send(rr, stream, name, run.time, columns)
         for part in run.parts:
-            if part.body != b or floor_height(part) is not None:
+            if part.body != b or is_floor(part):
                 continue
             place = rr.Transform3D(translation=part.X[:3, 3], mat3x3=part.X[:3, :3])
             stream.log(f"{name}/{_entity(part.name)}", place, static=True)

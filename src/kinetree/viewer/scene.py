@@ -19,6 +19,7 @@ from kinetree.model.model import Model
 from kinetree.viewer.part import Part, pose_matrix
 from kinetree.viewer.stick_figure import stick_figure
 from kinetree.viewer.surfaces import colored, surfaces_of
+from kinetree.viewer.textures import WHITE, textured
 from kinetree.viewer.triangles import Triangles, cut_at_edges, height_field
 
 ROLES = ("visual", "collision", "stick")
@@ -108,7 +109,8 @@ class Scene:
             parts += stick_figure(model, sorted(failed - drawn))
         parts += _of_contacts(model, parts)
         scene = cls(model, tuple(_named(parts)), tuple(notes))
-        return replace(scene, parts=tuple(scene._with_floors()), _corners={})
+        parts = [_with_image(part, notes) for part in scene._with_floors()]
+        return replace(scene, parts=tuple(parts), notes=tuple(notes), _corners={})
 
     def poses(self, q, t=None) -> np.ndarray:
         """Poses of all bodies.
@@ -175,11 +177,23 @@ class Scene:
             yield replace(part, size=(side, side)) if part.kind == "plane" else part
 
 
+def _with_image(part: Part, notes: list[str]) -> Part:
+    """The part with the image of its material on its surfaces; one that cannot be read is noted."""
+    if part.texture is None:
+        return part
+    try:
+        return replace(part, mesh=textured(part.kind, part.triangles(), part.texture, part.color))
+    except GeometryError as error:
+        notes.append(str(error))
+        return part
+
+
 def _parts(model, shapes, role: str, notes: list[str]) -> tuple[list[Part], set[int]]:
     """Parts of shapes, and the bodies of those whose meshes could not be read."""
     parts, failed, read = [], set(), {}
     for i, g in shapes:
-        color = g.color
+        texture = g.texture if role == "visual" else None
+        color = g.color or (WHITE if texture is not None else None)
         color = color or (TOUCHING if role == "collision" else FLOOR if g.kind == "plane" else GRAY)
         surfaces = ()
         if g.kind == "mesh":
@@ -190,12 +204,14 @@ def _parts(model, shapes, role: str, notes: list[str]) -> tuple[list[Part], set[
                 notes.append(str(error))
                 failed.add(i)
                 continue
-            if role == "collision" or g.color is not None:
+            if role == "collision" or (g.color is not None and texture is None):
                 surfaces = colored(surfaces, color)
         elif g.kind == "heightfield":
             surfaces = (height_field(g.size, g.heights),)
         X = pose_matrix(g.R_BG, g.p_BG)
-        parts.append(Part(g.name or g.link or model.body_names[i], i, role, X, g.kind, g.size, color, surfaces))
+        parts.append(
+            Part(g.name or g.link or model.body_names[i], i, role, X, g.kind, g.size, color, surfaces, texture)
+        )
     return parts, failed
 
 

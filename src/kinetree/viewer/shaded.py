@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.conventions.rotations import rotation_matrix
 from kinetree.viewer.camera import Camera
 from kinetree.viewer.overlays import Arrows, Ellipsoids, Frames, Lines, Paths, Points, Surfaces
-from kinetree.viewer.recording import Recording, floor_height, grid_step, is_shown
+from kinetree.viewer.recording import Recording, grid_step, is_floor, is_shown
 
 SKY, GRID, SHADOW = "#f3f5f8", "#cbd2d9", "#d3d9df"
 AXES = ("#d62728", "#2ca02c", "#1f77b4")
@@ -154,7 +154,7 @@ def _surfaces(run, cell: float) -> list:
     """Body, corners (m, 3, 3) in its coordinates [m], color and opacity of each surface; small triangles are merged."""
     found = []
     for part in run.parts:
-        if floor_height(part) is not None:
+        if is_floor(part):
             continue
         for surface in part.triangles():
             color = np.array(surface.color or part.color, float)

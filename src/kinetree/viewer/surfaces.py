@@ -70,7 +70,7 @@ def _look(visual) -> tuple[tuple[float, ...] | None, bytes | None]:
     color = getattr(material, "baseColorFactor", None)
     color = getattr(material, "diffuse", None) if color is None else color
     has_image = picture is not None and getattr(visual, "uv", None) is not None and len(visual.uv)
-    return _fractions(color), _encoded(picture) if has_image else None
+    return _fractions(color), encoded(picture) if has_image else None
 
 
 def _fractions(color) -> tuple[float, ...] | None:
@@ -82,7 +82,7 @@ def _fractions(color) -> tuple[float, ...] | None:
     return red, green, blue, opacity or 1.0
 
 
-def _encoded(picture) -> bytes:
+def encoded(picture) -> bytes:
     """A picture of Pillow as a file: JPEG, or PNG where it is partly transparent."""
     picture = picture.copy()
     picture.thumbnail((WIDEST, WIDEST))

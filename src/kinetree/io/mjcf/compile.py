@@ -21,6 +21,8 @@ from kinetree.io.mjcf.checks import check_file, check_numbers, check_sizes
 from kinetree.io.mjcf.inertia import InertiaRepairs
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.sources import Sources
+from kinetree.io.mjcf.textures import textures_of
+from kinetree.model.texture import Texture
 
 OLDEST = (3, 3)  # the version of MuJoCo that first has all of MjSpec that is used here
 _SCHEMES = ("package:", "model:", "file:")
@@ -42,6 +44,8 @@ class Compiled:
         Meshes whose content is not the file's.
     inertias : dict of int to (mass, com, I)
         Of bodies that were compiled with other ones.
+    textures : tuple of Texture or None
+        By number; None for those that are not shown.
     """
 
     model: object
@@ -49,6 +53,7 @@ class Compiled:
     mesh_scales: dict[str, tuple[float, float, float]]
     placeholders: frozenset[str]
     inertias: dict[int, tuple]
+    textures: tuple[Texture | None, ...] = ()
 
 
 def require_mujoco():
@@ -128,6 +133,7 @@ def _quiet(mujoco) -> Iterator[list[str]]:
 
 
 def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massless: str) -> Compiled:
+    textures = textures_of(mujoco, spec, notes.sources.base, notes)
     _leave_out(mujoco, spec)
     _check_files(spec, notes.sources)
     files = _mesh_files(spec, notes.sources, finder)
@@ -144,7 +150,7 @@ def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massl
                 raise
     _remember_lines(spec, notes.sources)
     scales = {asset_name(mesh): tuple(map(float, mesh.scale)) for mesh in spec.meshes}
-    return Compiled(model, files, scales, frozenset(placeholders), repairs.own(model))
+    return Compiled(model, files, scales, frozenset(placeholders), repairs.own(model), textures)
 
 
 def _remember_lines(spec, sources: Sources) -> None:
@@ -185,7 +191,7 @@ def _repair_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], 
 
 
 def _leave_out(mujoco, spec) -> None:
-    """Leave out textures, and the memory that the file has MuJoCo reserve for its own simulations."""
+    """Leave out images, which are read where they are shown, and memory that MuJoCo reserves for itself."""
     for k, texture in enumerate(spec.textures):
         texture.name = asset_name(texture) or f"texture {k}"  # plain ones need names, unlike skyboxes
         texture.file = ""

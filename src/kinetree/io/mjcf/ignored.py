@@ -26,10 +26,9 @@ _SECTIONS = {
 # Elements left out, in any section.
 _ELEMENTS = {
     "camera": "cameras are not modeled",
-    "layer": "textures are not shown",
+    "layer": "further images of a material are not shown",
     "light": "lights are not drawn",
     "skin": "skins are pictures only",
-    "texture": "textures are not shown",
     "plugin": "plugins of MuJoCo are not loaded into the model",
 }
 # Elements whose content is dropped or refused elsewhere, with entries of their own.
@@ -58,7 +57,9 @@ _USED = {
     "pair": frozenset({"geom1", "geom2", "condim", "friction", "solref", "solimp", "margin", "solreffriction"}),
     "hfield": frozenset({"file", "nrow", "ncol", "size", "elevation", "content_type"}),
     "site": _POSE | {"fromto"},
-    "material": frozenset({"rgba"}),
+    "material": frozenset({"rgba", "texture", "texrepeat", "texuniform"}),
+    "texture": frozenset({"type", "builtin", "rgb1", "rgb2", "file", "width", "height", "nchannel", "content_type",
+                          "colorspace"}),
     "option": frozenset({"gravity", "density", "viscosity", "wind", "actuatorgroupdisable"}),
     "flag": frozenset({"constraint", "equality", "frictionloss", "limit", "passive", "spring", "damper", "gravity",
                        "actuation", "clampctrl"}),

@@ -11,6 +11,7 @@ from kinetree.io.mjcf.compile import Compiled, asset_name, asset_path, require_m
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.read import model_of
 from kinetree.io.mjcf.sources import Sources
+from kinetree.io.mjcf.textures import textures_of
 from kinetree.io.mjcf.write import to_mjcf
 from kinetree.io.options import Options
 
@@ -100,7 +101,7 @@ def _of_spec(spec) -> Compiled:
         raise MJCFError(f"MuJoCo refuses the specification: {' '.join(str(error).split())}") from None
     base = Path(spec.modelfiledir) if spec.modelfiledir else None
     files = {asset_name(mesh): str(asset_path(mesh, spec, base)) for mesh in spec.meshes if mesh.file}
-    return Compiled(model, files, _scales(model), frozenset(), {})
+    return Compiled(model, files, _scales(model), frozenset(), {}, textures_of(mujoco, spec, base))
 
 
 def _of_model(model, folder: Path) -> Compiled:

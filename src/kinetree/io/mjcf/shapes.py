@@ -10,6 +10,7 @@ from kinetree.arguments import listed
 from kinetree.io.mjcf.compile import Compiled
 from kinetree.io.mjcf.layout import Layout, of_kind
 from kinetree.io.mjcf.notes import Notes
+from kinetree.io.mjcf.textures import image_of_material
 from kinetree.model import Geometry, ModelBuilder, Softness
 from kinetree.model.builder import rotation_of_quaternion
 
@@ -38,7 +39,9 @@ def add_shapes(builder: ModelBuilder, place: Layout, compiled: Compiled, notes: 
     for g in range(mj.ngeom):
         body, name = int(mj.geom_bodyid[g]), names[g] or f"geom_{g}"
         role = _role(mj, g, g in in_pairs)
-        common = {"role": role, "name": names[g]} | _look(mj, g) | (_contact(mj, g) if role != "visual" else {})
+        common = (
+            {"role": role, "name": names[g]} | _look(mj, g, compiled) | (_contact(mj, g) if role != "visual" else {})
+        )
         kind = int(mj.geom_type[g])
         R, p = place.pose(body, mj.geom_pos[g], mj.geom_quat[g])
         if kind in _SHAPES:
@@ -113,7 +116,7 @@ def _heights(mj, h: int) -> tuple[tuple[float, ...], np.ndarray]:
     return (2.0 * x, 2.0 * y, base), elevation * heights
 
 
-def _look(mj, g: int) -> dict[str, object]:
+def _look(mj, g: int, compiled: Compiled) -> dict[str, object]:
     material = int(mj.geom_matid[g])
     color = mj.geom_rgba[g]
     if material >= 0 and np.array_equal(color, _GRAY.astype(color.dtype)):
@@ -121,4 +124,6 @@ def _look(mj, g: int) -> dict[str, object]:
     look: dict[str, object] = {"color": tuple(round(float(x), 7) for x in np.clip(color, 0.0, 1.0))}
     if material >= 0:
         look["material"] = mj.mat(material).name
+        if (texture := image_of_material(mj, material, g, compiled.textures)) is not None:
+            look["texture"] = texture
     return look

@@ -112,6 +112,8 @@ class Shapes:
     def _look(self, shape: Geometry) -> dict[str, str]:
         color = shape.color
         look = {}
+        if shape.texture is not None:
+            self.features.omit("images of materials", repr(shape.material or shape.name or shape.kind))
         if shape.material:
             look["material"] = shape.material
             if shape.material not in self._materials:

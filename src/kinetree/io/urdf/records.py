@@ -33,6 +33,7 @@ from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
 from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.parts import SHAPES as PARAMETERS
 from kinetree.model.parts import Geometry, rotation_of_rpy
+from kinetree.model.texture import Texture
 
 UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
 
@@ -137,13 +138,14 @@ class RobotRecord:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """Further input of reading: ``inertia`` is the option, ``colors`` are of materials, ``surfaces`` of links."""
+    """Further input of reading: ``inertia`` is the option, ``colors`` are colors and images
+    of materials, ``surfaces`` are of links."""
 
     version: Version
     notes: Notes
     finder: MeshFinder
     inertia: str
-    colors: dict[str, tuple[float, ...] | None]
+    colors: dict[str, tuple]
     surfaces: dict[str, dict[str, object]]
 
 
@@ -159,7 +161,9 @@ def read_robot(document: Document, options: Options, notes: Notes) -> RobotRecor
             f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file", code="wrong-root"
         )
     finder = MeshFinder(document.path.parent if document.path is not None else None, options.package_dirs)
-    context = _Context(version_of(root), notes, finder, options.inertia, _materials(root), surfaces(root))
+    context = _Context(
+        version_of(root), notes, finder, options.inertia, _materials(root, finder, notes), surfaces(root)
+    )
     links: dict[str, LinkRecord] = {}
     for node in root.children("link"):
         link = attempt(_link, node, context, whole=node)
@@ -224,18 +228,31 @@ def known(name: str, valid: Iterable[str], document: Document) -> str:
     return f"{hint} Known: {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
 
 
-def _materials(root: Node) -> dict[str, tuple[float, ...] | None]:
-    """Return the colors of the materials that the file defines at its top."""
+def _materials(root: Node, finder: MeshFinder, notes: Notes) -> dict[str, tuple]:
+    """Return the colors and images of the materials that the file defines at its top."""
     colors = {}
     for node in root.children("material"):
         name = node.document.attempt(node.name)
-        colors[name] = node.document.attempt(_color, node)
+        colors[name] = node.document.attempt(_color, node), node.document.attempt(_texture, node, finder, notes)
     return colors
 
 
 def _color(material: Node) -> tuple[float, ...] | None:
     node = material.child("color")
     return None if node is None else node.vector("rgba", 4, required=True)
+
+
+def _texture(material: Node, finder: MeshFinder, notes: Notes) -> Texture | None:
+    """The image of a material; a missing one is reported, and left out."""
+    node = material.child("texture")
+    if node is None:
+        return None
+    filename = node.text("filename", required=True).strip()
+    found = finder.find(filename)
+    if found.path is None:
+        notes.info(node, f"texture {shown(filename, 200)} not found: {found.reason}", "mesh-missing")
+        return None
+    return Texture(str(found.path))
 
 
 def _link(node: Node, context: _Context) -> LinkRecord:
@@ -337,7 +354,9 @@ def _shape(node: Node, role: str, context: _Context) -> Geometry | None:
         raise shape.fail(f"{shape.path} has the size {size}; lengths are not negative", code="bad-geometry")
     if (used := node.child("material")) is not None:
         material = used.text("name", "")
-        common |= {"material": material, "color": _color(used) or context.colors.get(material)}
+        of_file = context.colors.get(material, (None, None))
+        own = _color(used), _texture(used, context.finder, notes)
+        common |= {"material": material, "color": own[0] or of_file[0], "texture": own[1] or of_file[1]}
     if not (origin.is_known and all(map(math.isfinite, size))):  # in a collecting document, which has the error
         return None
     if kind == "capsule" and context.version < CAPSULES:

@@ -289,6 +289,10 @@ class _Robot:
             material = add(element, "material", name=shape.material)
             if shape.color is not None:
                 add(material, "color", rgba=numbers_text(shape.color))
+            if shape.texture is not None and shape.texture.file is not None:
+                add(material, "texture", filename=shape.texture.file)
+        if shape.texture is not None and (shape.texture.pattern or not (shape.material or shape.color is not None)):
+            self.features.omit("patterns of materials", what)
 
 
 def _origin(element, R: np.ndarray, p: np.ndarray) -> None:
