@@ -1,13 +1,13 @@
 """Swing a pole up with the least effort: trajectory optimization by CasADi and IPOPT.
 
-You learn to hand a compiled step with its Jacobian to CasADi (pip install casadi), to write direct multiple shooting
+You learn to hand a compiled step with its Jacobian and Hessian to CasADi (pip install casadi), to write direct multiple shooting
 with it, and to check the result by a rollout.
 
     python examples/41_swing_up_by_ipopt.py
 
 Output::
 
-    16 iterations; forces up to 12.7 N, cart within 0.88 m
+    11 iterations; forces up to 12.7 N, cart within 0.88 m
     a rollout ends ... from the upright position at rest
 """
 
@@ -23,7 +23,7 @@ def optimized():
     import casadi
 
     pole = kt.models.cart_pole()
-    step = kt.export.to_casadi(kt.compile(pole, "rk4_step"), method="python")  # C takes seconds to build
+    step = kt.export.to_casadi(kt.compile(pole, "rk4_step"), method="python", hessian=True)  # C: seconds to build
     opti = casadi.Opti()
     q, v, force = opti.variable(2, STEPS + 1), opti.variable(2, STEPS + 1), opti.variable(1, STEPS)
     tau = casadi.vertcat(force, casadi.DM.zeros(1, STEPS))
@@ -38,7 +38,7 @@ def optimized():
     opti.minimize(DT * casadi.sumsqr(force))
     opti.set_initial(q, np.linspace([0.0, np.pi], [0.0, 0.0], STEPS + 1).T)
     quiet = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
-    opti.solver("ipopt", quiet | {"ipopt.hessian_approximation": "limited-memory", "ipopt.tol": 1e-6})
+    opti.solver("ipopt", quiet | {"ipopt.tol": 1e-6})
     found = opti.solve()
     states = np.concatenate((found.value(q), found.value(v))).T
     return np.array(found.value(force)).ravel(), states, found.stats()["iter_count"]

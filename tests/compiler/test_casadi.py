@@ -80,6 +80,37 @@ def test_symbols_and_maps(method):
     assert np.allclose(many.T, kt.aba(model, Q.T, v, tau), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("make", "algorithm", "static"),
+    [(kt.models.cart_pole, "rk4_step", {}), (kt.models.free_body, "pose", {"frame": "body"})],
+)
+def test_hessians(make, algorithm, static, method):
+    """Of a weighted sum of all results: symmetric, the difference quotient of the gradient; and over a map."""
+    model, rng = make(), np.random.default_rng(1)
+    function = kt.compile(model, algorithm, **static)
+    f = kt.export.to_casadi(function, method=method, hessian=True)
+    q, v = model.random_state(rng)
+    given = {"q": q, "v": v, "tau": rng.normal(size=model.nv), "dt": np.array(0.05)}
+    at = np.concatenate([np.ravel(given[name]) for name in function.input_names])
+    x = casadi.MX.sym("x", len(at))
+    ends = np.cumsum([0, *(np.size(given[name]) for name in function.input_names)]).tolist()
+    found = f(*casadi.vertsplit(x, ends))
+    results = casadi.vertcat(*(casadi.vec(y) for y in (found if isinstance(found, tuple) else (found,))))
+    weights = rng.normal(size=results.shape[0])
+    H, g = casadi.hessian(casadi.dot(weights, results**2), x)
+    both = casadi.Function("both", [x], [H, g])
+    exact, slopes = np.array(both(at)[0]), []
+    for unit in np.eye(len(at)):
+        slopes.append((np.array(both(at + 1e-6 * unit)[1]) - np.array(both(at - 1e-6 * unit)[1])).ravel() / 2e-6)
+    size = np.abs(exact).max()
+    # Rounding of gradients over the step, and the cube of the step times fourth derivatives.
+    assert size > 0.1 and np.allclose(exact, slopes, rtol=0, atol=1e-7 * size)
+    assert np.allclose(exact, exact.T, rtol=0, atol=1e-12 * size)
+    many = both.map(2)(np.stack([at, at], axis=1))[0]
+    assert np.allclose(np.array(many), np.hstack([exact, exact]), rtol=0, atol=1e-13 * size)
+
+
 def test_numbers_of_the_function_are_used():
     """A function with other parameters: its own numbers, not those that the code was traced for."""
     function = kt.compile(kt.models.pendulum(), "gravity_forces").with_parameters({"gravity.z": -1.62})

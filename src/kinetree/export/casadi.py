@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.arguments import a_compiled_function, a_name, checked, choice
+from kinetree.arguments import a_compiled_function, a_name, a_truth_value, checked, choice
 from kinetree.compiler.function import Function
 from kinetree.compiler.fused import flattened
 from kinetree.errors import CompilationError, UnsupportedError
@@ -30,8 +30,8 @@ COMPILERS = ("cc", "gcc", "clang")
 FLAGS = ("-O2", "-shared", "-fPIC", "-std=c99")
 
 
-@checked(function=a_compiled_function, name=a_name)
-def to_casadi(function, *, name: str | None = None, method: str = "auto"):
+@checked(function=a_compiled_function, name=a_name, hessian=a_truth_value)
+def to_casadi(function, *, name: str | None = None, method: str = "auto", hessian: bool = False):
     """A compiled function as a CasADi function with its Jacobian, for optimization of trajectories.
 
     Parameters
@@ -43,6 +43,8 @@ def to_casadi(function, *, name: str | None = None, method: str = "auto"):
     method : {"auto", "c", "python"}
         "c": C code, built by the compiler that the environment variable CC names, or cc, gcc or clang, in seconds;
         "python": callbacks, some 30 times slower in maps; "auto": C where there is a compiler.
+    hessian : bool
+        With second derivatives: exact Hessians of objectives and of Lagrangians. Building takes about twice as long.
 
     Returns
     -------
@@ -62,8 +64,10 @@ def to_casadi(function, *, name: str | None = None, method: str = "auto"):
     Notes
     -----
     Jacobians are exact. With respect to a position that holds quaternions they are those of its four entries, as if
-    they were free: keep them unit by a constraint, or integrate by `integrate`. Second derivatives do not exist: give
-    IPOPT ``hessian_approximation="limited-memory"``.
+    they were free: keep them unit by a constraint, or integrate by `integrate`. Without ``hessian`` there are no second
+    derivatives: give IPOPT ``hessian_approximation="limited-memory"``. With it CasADi gets the product with the
+    transposed Jacobian as the reverse derivative, and that one's Jacobian, whose columns are products of the Hessian
+    with unit vectors, forward over reverse.
 
     Examples
     --------
@@ -78,6 +82,7 @@ def to_casadi(function, *, name: str | None = None, method: str = "auto"):
         raise UnsupportedError(f"to_casadi: numbers of {function.name} differ from state to state; give one set.")
     plain = Function(function.spec, function.model, function._present, function.static, False, function.threads)
     jacobian = Wrapper(plain).derivative("jacobian", plain.input_names)
+    second = [Wrapper(plain).derivative(mode, plain.input_names) for mode in ("vjp", "hvp")] if hessian else []
     name = name or identifier(plain.name)
     cc = compiler() if method != "python" else None
     if cc is None and method == "c":
@@ -85,7 +90,8 @@ def to_casadi(function, *, name: str | None = None, method: str = "auto"):
             f"to_casadi: there is no C compiler ({', '.join(COMPILERS)}, or that of the variable CC); "
             'method="python" needs none.'
         )
-    return _built(casadi, plain, jacobian, name, cc) if cc else _callback(casadi, plain, jacobian, name)
+    functions = plain, jacobian, *second
+    return _built(casadi, functions, name, cc) if cc else _callback(casadi, functions, name)
 
 
 def compiler() -> str | None:
@@ -99,21 +105,28 @@ def _arrays(function) -> tuple[list, list]:
     return list(zip(function.input_names, function._shapes, strict=True)), list(outputs)
 
 
+def _empty(shape) -> bool:
+    """Whether this stands for a matrix of zeros: rows, columns, 0."""
+    return len(shape) == 3 and shape[2] == 0
+
+
 def _matrix(shape) -> tuple[int, int]:
     """Rows and columns in CasADi."""
+    if _empty(shape):
+        return shape[:2]
     return (shape[0], shape[1]) if len(shape) == 2 else (prod(shape), 1)
 
 
 # C --------------------------------------------------------------------------------------------------------------------
 
 
-def _built(casadi, plain, jacobian, name: str, cc: str):
+def _built(casadi, functions, name: str, cc: str):
     """The function of a library that is built in a folder of its own; it stays loaded when the folder is removed."""
-    value_c, jacobian_c = to_c(plain, name=f"kt_{name}"), to_c(jacobian, name=f"kt_jac_{name}")
+    codes = [to_c(f, name=f"kt_{kind}{name}") for f, kind in zip(functions, _KINDS, strict=False)]
     with tempfile.TemporaryDirectory(prefix="kinetree_casadi_") as folder:
-        files = [str(c.write(folder)[1]) for c in (value_c, jacobian_c)]
+        files = [str(c.write(folder)[1]) for c in codes]
         wrapper, library = Path(folder) / f"{name}.c", Path(folder) / f"{name}.so"
-        write_text(wrapper, _wrapper(plain, name))
+        write_text(wrapper, _wrapper(functions, name))
         command = [cc, *FLAGS, "-ffp-contract=off", f"-I{folder}", str(wrapper), *files, "-o", str(library), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -121,20 +134,112 @@ def _built(casadi, plain, jacobian, name: str, cc: str):
         return casadi.external(name, str(library))
 
 
-def _wrapper(plain, name: str) -> str:
-    """The interface of CasADi around both C functions."""
-    inputs, outputs = _arrays(plain)
-    parts = [f'#include "kt_{name}.h"\n#include "kt_jac_{name}.h"\n\ntypedef long long int casadi_int;\n']
-    pairs = [(y, x) for y in outputs for x in inputs]
-    given = [*inputs, *((f"out_{y}", shape) for y, shape in outputs)]
-    found = [(f"jac_{y[0]}_{x[0]}", (prod(y[1]), prod(x[1]))) for y, x in pairs]
+_KINDS = ("", "jac_", "vjp_", "hvp_")  # of a function and its derivatives
+
+
+def _wrapper(functions, name: str) -> str:
+    """The interface of CasADi around all C functions."""
+    inputs, outputs = _arrays(functions[0])
+    parts = [f'#include "kt_{kind}{name}.h"' for _, kind in zip(functions, _KINDS, strict=False)]
+    parts.append("\ntypedef long long int casadi_int;\n")
+    given, found = _jacobian_arrays(inputs, outputs, inputs)
     parts += _interface(name, inputs, outputs) + _interface(f"jac_{name}", given, found)
     parts.append(_body(name, f"kt_{name}", inputs, [(y, s, f"{_place(s)}") for y, s in outputs], len(inputs)))
-    parts.append(_body(f"jac_{name}", f"kt_jac_{name}", inputs, [
-        (jac, (prod(y[1]), prod(x[1])), f"{_place(y[1], f'(k / {prod(x[1])})')} + {prod(y[1])} * "
-         f"{_place(x[1], f'(k % {prod(x[1])})')}") for (jac, _), (y, x) in zip(found, pairs, strict=True)
-    ], len(inputs)))  # fmt: skip
+    blocks = [
+        (jac, (prod(y[1]), prod(x[1])), _block(y[1], x[1]))
+        for (jac, _), (y, x) in zip(found, [(y, x) for y in outputs for x in inputs], strict=True)
+    ]
+    parts.append(_body(f"jac_{name}", f"kt_jac_{name}", inputs, blocks, len(inputs)))
+    if len(functions) > 2:
+        parts += _second(name, inputs, outputs)
     return "\n".join(parts)
+
+
+def _jacobian_arrays(inputs, outputs, variables) -> tuple[list, list]:
+    """Inputs and outputs of the Jacobian of a function; of variables that are not among those it is zero."""
+    given = [*inputs, *((f"out_{y}", shape) for y, shape in outputs)]
+    names = {x for x, _ in variables}
+    found = [
+        (f"jac_{y}_{x}", (prod(shape), prod(size)) if x in names else (prod(shape), prod(size), 0))
+        for y, shape in outputs for x, size in inputs
+    ]  # fmt: skip
+    return given, found
+
+
+def _adjoint_arrays(inputs, outputs) -> tuple[list, list, list]:
+    """Inputs and outputs of the reverse derivative, and the inputs that it depends on."""
+    seeds = [(f"adj_{y}", shape) for y, shape in outputs]
+    given = [*inputs, *((f"out_{y}", shape) for y, shape in outputs), *seeds]
+    return given, [(f"adj_{x}", shape) for x, shape in inputs], [*inputs, *seeds]
+
+
+def _second(name: str, inputs, outputs) -> list[str]:
+    """The reverse derivative, and its Jacobian: the Hessian by columns, and the transposed Jacobian."""
+    given, found, variables = _adjoint_arrays(inputs, outputs)
+    skipped = {f"out_{y}" for y, _ in outputs}
+    parts = _interface(f"adj1_{name}", given, found)
+    places = [(x, shape, _place(shape)) for x, shape in found]
+    parts.append(_body(f"adj1_{name}", f"kt_vjp_{name}", given, places, len(given), skipped))
+    more, blocks = _jacobian_arrays(given, found, variables)
+    n, m = (sum(prod(shape) for _, shape in arrays) for arrays in (inputs, outputs))
+    parts += _interface(f"jac_adj1_{name}", more, blocks, n * 3 + 2 * m + n * m)
+    parts.append(_hessian_body(name, inputs, outputs, given, n, m))
+    return parts
+
+
+def _hessian_body(name: str, inputs, outputs, given, n: int, m: int) -> str:
+    """Columns of the Hessian by products with unit vectors, the rest by the Jacobian."""
+    call = f"jac_adj1_{name}"
+    lines = [f"int {call}(const double **arg, double **res, casadi_int *iw, double *w, int mem)", "{",
+             "    int j, k, status;", "    double *x = w, *seed, *unit, *found, *jac;", "    (void)iw; (void)mem;",
+             f"    seed = x + {n}; unit = seed + {m}; found = unit + {n}; jac = found + {n};"]  # fmt: skip
+    starts = {}
+    for pointer, arrays, first in (("x", inputs, 0), ("seed", outputs, len(inputs) + len(outputs))):
+        offset = 0
+        for i, (label, shape) in enumerate(arrays, first):
+            starts[label] = offset
+            source = f"arg[{i}] ? arg[{i}][{_place(shape)}] : 0"
+            lines.append(f"    for (k = 0; k < {prod(shape)}; ++k) {pointer}[{offset} + k] = {source};")
+            offset += prod(shape)
+    pieces = {
+        pointer: [f"{pointer} + {starts[label]}" for label, _ in arrays]
+        for pointer, arrays in (("x", inputs), ("unit", inputs), ("seed", outputs), ("found", inputs))
+    }
+    arguments = ", ".join([*pieces["x"], *pieces["unit"], *pieces["seed"], *pieces["found"]])
+    lines += [f"    for (k = 0; k < {n}; ++k) unit[k] = 0;"]
+    columns = len(given)
+    for j, (x, shape) in enumerate(inputs):
+        wanted = " || ".join(f"res[{i * columns + j}]" for i in range(len(inputs)))
+        lines += [f"    if ({wanted}) for (j = 0; j < {prod(shape)}; ++j) {{", f"        unit[{starts[x]} + j] = 1;",
+                  f"        status = kt_hvp_{name}({arguments});", "        if (status) return status;",
+                  f"        unit[{starts[x]} + j] = 0;"]  # fmt: skip
+        for i, (z, size) in enumerate(inputs):
+            at = f"{_place(size)} + {prod(size)} * {_place(shape, 'j')}"
+            lines.append(
+                f"        if (res[{i * columns + j}]) for (k = 0; k < {prod(size)}; ++k) "
+                f"res[{i * columns + j}][{at}] = found[{starts[z]} + k];"
+            )
+        lines.append("    }")
+    offset, jacobians = 0, []
+    for y, shape in outputs:
+        for x, size in inputs:
+            jacobians.append((y, x, shape, size, offset))
+            offset += prod(shape) * prod(size)
+    lines.append(f"    status = kt_jac_{name}({', '.join([*pieces['x'], *(f'jac + {at}' for *_, at in jacobians)])});")
+    lines.append("    if (status) return status;")
+    numbers = {label: i for i, (label, _) in enumerate(inputs)}
+    for y, x, shape, size, at in jacobians:
+        i = numbers[x] * columns + len(inputs) + len(outputs) + [label for label, _ in outputs].index(y)
+        place = _block(size, shape, row=f"(k % {prod(size)})", column=f"(k / {prod(size)})")
+        count = prod(shape) * prod(size)
+        lines.append(f"    if (res[{i}]) for (k = 0; k < {count}; ++k) res[{i}][{place}] = jac[{at} + k];")
+    return "\n".join([*lines, "    return 0;", "}"])
+
+
+def _block(rows, columns, row: str = "", column: str = "") -> str:
+    """The place in CasADi of an entry of a Jacobian, whose rows and columns are entries in the order of NumPy."""
+    row, column = row or f"(k / {prod(columns)})", column or f"(k % {prod(columns)})"
+    return f"{_place(rows, row)} + {prod(rows)} * {_place(columns, column)}"
 
 
 def _place(shape, k: str = "k") -> str:
@@ -145,22 +250,22 @@ def _place(shape, k: str = "k") -> str:
     return f"(({k} % {columns}) * {rows} + {k} / {columns})"
 
 
-def _interface(name: str, inputs, outputs) -> list[str]:
-    """Numbers, names and sparsities of arrays, and the room for work."""
+def _interface(name: str, inputs, outputs, room: int = 0) -> list[str]:
+    """Numbers, names and sparsities of arrays, and the room for work; shapes with a third entry 0 are empty."""
     lines = []
     for way, arrays in (("in", inputs), ("out", outputs)):
         names = ", ".join(f'"{array}"' for array, _ in arrays)
-        dense = ", ".join("{{{}, {}, 1}}".format(*_matrix(shape)) for _, shape in arrays)
-        n = len(arrays)
+        n, most = len(arrays), 3 + max((shape[1] for _, shape in arrays if _empty(shape)), default=0)
+        dense = ", ".join("{{{}, {}{}}}".format(*_matrix(shape), "" if _empty(shape) else ", 1") for _, shape in arrays)
         lines += [
             f"static const char *{name}_{way}_names[{n}] = {{{names}}};",
-            f"static const casadi_int {name}_{way}_shapes[{n}][3] = {{{dense}}};",
+            f"static const casadi_int {name}_{way}_shapes[{n}][{most}] = {{{dense}}};",
             f"casadi_int {name}_n_{way}(void) {{ return {n}; }}",
             f"const char *{name}_name_{way}(casadi_int i) {{ return i < {n} ? {name}_{way}_names[i] : 0; }}",
             f"const casadi_int *{name}_sparsity_{way}(casadi_int i)",
             f"{{ return i < {n} ? {name}_{way}_shapes[i] : 0; }}",
         ]
-    room = sum(prod(shape) for _, shape in (*inputs, *outputs))
+    room = room or sum(prod(shape) for _, shape in (*inputs, *outputs))
     lines += [
         f"int {name}_work(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, casadi_int *sz_w)",
         "{",
@@ -174,12 +279,14 @@ def _interface(name: str, inputs, outputs) -> list[str]:
     return lines
 
 
-def _body(name: str, inner: str, inputs, outputs, count: int) -> str:
+def _body(name: str, inner: str, inputs, outputs, count: int, skipped=frozenset()) -> str:
     """The call: arrays by columns become arrays by rows, and back; an argument that is NULL is zero."""
     lines = [f"int {name}(const double **arg, double **res, casadi_int *iw, double *w, int mem)", "{",
              "    int k, status;", "    (void)iw; (void)mem;"]  # fmt: skip
     offset, places = 0, []
-    for i, (_, shape) in enumerate(inputs[:count]):
+    for i, (label, shape) in enumerate(inputs[:count]):
+        if label in skipped:
+            continue
         places.append(f"w + {offset}")
         lines.append(
             f"    for (k = 0; k < {prod(shape)}; ++k) w[{offset} + k] = arg[{i}] ? arg[{i}][{_place(shape)}] : 0;"
@@ -199,16 +306,18 @@ def _body(name: str, inner: str, inputs, outputs, count: int) -> str:
 # Python ---------------------------------------------------------------------------------------------------------------
 
 
-def _callback(casadi, plain, jacobian, name: str):
-    """The function as a callback, which keeps itself and its Jacobian."""
+def _callback(casadi, functions, name: str):
+    """The function as a callback, which keeps itself and its derivatives."""
+    plain, jacobian, *second = functions
     inputs, outputs = _arrays(plain)
 
     class Called(casadi.Callback):
         """A compiled function on arrays of CasADi."""
 
-        def __init__(self, name, function, inputs, outputs, derivative=None) -> None:
+        def __init__(self, name, function, inputs, outputs, derivative=None, adjoint=None) -> None:
             casadi.Callback.__init__(self)
-            self.function, self.arrays, self.derivative = function, (inputs, outputs), derivative
+            self.function, self.arrays = function, (inputs, outputs)
+            self.derivative, self.adjoint = derivative, adjoint
             self.construct(name, {})
 
         def get_n_in(self):
@@ -227,14 +336,14 @@ def _callback(casadi, plain, jacobian, name: str):
             return casadi.Sparsity.dense(*_matrix(self.arrays[0][i][1]))
 
         def get_sparsity_out(self, i):
-            return casadi.Sparsity.dense(*_matrix(self.arrays[1][i][1]))
+            shape = self.arrays[1][i][1]
+            return casadi.Sparsity(*shape[:2]) if _empty(shape) else casadi.Sparsity.dense(*_matrix(shape))
 
         def eval(self, given):
-            found = flattened(self.function(*(
-                np.array(x.full()).reshape(shape) for x, (_, shape) in zip(given, inputs, strict=False)
-            )))  # fmt: skip
+            arrays = [np.array(x.full()).reshape(shape) for x, (_, shape) in zip(given, self.arrays[0], strict=True)]
             return [
-                casadi.DM(np.reshape(y, _matrix(shape))) for y, (_, shape) in zip(found, self.arrays[1], strict=True)
+                casadi.DM(*shape[:2]) if _empty(shape) else casadi.DM(np.reshape(y, _matrix(shape)))
+                for y, (_, shape) in zip(self.function(*arrays), self.arrays[1], strict=True)
             ]
 
         def has_jacobian(self):
@@ -243,19 +352,60 @@ def _callback(casadi, plain, jacobian, name: str):
         def get_jacobian(self, name, inames, onames, options):
             return self.derivative
 
-    pairs = [(y, x) for y in outputs for x in inputs]
-    given = [*inputs, *((f"out_{y}", shape) for y, shape in outputs)]
-    shapes = [(f"jac_{y[0]}_{x[0]}", (prod(y[1]), prod(x[1]))) for y, x in pairs]
+        def has_reverse(self, nadj):
+            return self.adjoint is not None and nadj == 1
+
+        def get_reverse(self, nadj, name, inames, onames, options):
+            return self.adjoint
+
+    count = len(inputs)
+    blocks = [(y[1], x[1]) for y in outputs for x in inputs]
+
+    def values(*arrays):
+        return flattened(plain(*arrays))
 
     def by_columns(*arrays):
-        """The Jacobian with rows and columns in CasADi's order."""
-        found = flattened(jacobian(*arrays))
-        return tuple(
-            np.reshape(D, (prod(y[1]), prod(x[1])))[np.ix_(_order(y[1]), _order(x[1]))]
-            for D, (y, x) in zip(found, pairs, strict=True)
-        )
+        found = flattened(jacobian(*arrays[:count]))
+        return tuple(_columns(D, *block) for D, block in zip(found, blocks, strict=True))
 
-    return Called(name, plain, inputs, outputs, Called(f"jac_{name}", by_columns, given, shapes))
+    first = Called(f"jac_{name}", by_columns, *_jacobian_arrays(inputs, outputs, inputs))
+    if not second:
+        return Called(name, values, inputs, outputs, first)
+    vjp, hvp = second
+    given, found, variables = _adjoint_arrays(inputs, outputs)
+
+    def adjoint(*arrays):
+        return flattened(vjp(*arrays[:count], *arrays[count + len(outputs) :]))
+
+    def adjoint_jacobian(*arrays):
+        x, seeds = arrays[:count], arrays[count + len(outputs) : len(given)]
+        units, starts = _units([shape for _, shape in inputs])
+        products, slopes = flattened(hvp(*x, *units, *seeds)), flattened(jacobian(*x))
+        result = []
+        for i, (_, size) in enumerate(inputs):
+            for j, (_, shape) in enumerate(inputs):
+                block = products[i][starts[j] : starts[j + 1]].reshape(prod(shape), prod(size))
+                result.append(_columns(block.T, size, shape))
+            result += [None] * len(outputs)  # of the outputs themselves: zero
+            for k, (_, shape) in enumerate(outputs):
+                block = np.reshape(slopes[k * count + i], (prod(shape), prod(size)))
+                result.append(_columns(block.T, size, shape))
+        return result
+
+    curved = Called(f"jac_adj1_{name}", adjoint_jacobian, *_jacobian_arrays(given, found, variables))
+    return Called(name, values, inputs, outputs, first, Called(f"adj1_{name}", adjoint, given, found, curved))
+
+
+def _units(shapes) -> tuple[list[np.ndarray], np.ndarray]:
+    """Unit vectors of all inputs together, as arrays of each input, and where those of each begin."""
+    starts = np.cumsum([0, *map(prod, shapes)])
+    eye = np.eye(int(starts[-1]))
+    return [eye[:, a:b].reshape(-1, *shape) for a, b, shape in zip(starts, starts[1:], shapes, strict=False)], starts
+
+
+def _columns(D, rows, columns) -> np.ndarray:
+    """A block of a Jacobian with rows and columns in CasADi's order."""
+    return np.reshape(D, (prod(rows), prod(columns)))[np.ix_(_order(rows), _order(columns))]
 
 
 def _order(shape) -> np.ndarray:

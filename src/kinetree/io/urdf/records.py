@@ -245,9 +245,9 @@ def _color(material: Node) -> tuple[float, ...] | None:
 def _texture(material: Node, finder: MeshFinder, notes: Notes) -> Texture | None:
     """The image of a material; a missing one is reported, and left out."""
     node = material.child("texture")
-    if node is None:
+    filename = "" if node is None else node.text("filename", "").strip()
+    if not filename:  # empty elements are frequent
         return None
-    filename = node.text("filename", required=True).strip()
     found = finder.find(filename)
     if found.path is None:
         notes.info(node, f"texture {shown(filename, 200)} not found: {found.reason}", "mesh-missing")
