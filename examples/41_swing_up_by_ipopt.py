@@ -1,7 +1,7 @@
 """Swing a pole up with the least effort: trajectory optimization by CasADi and IPOPT.
 
-You learn to hand a compiled step with its Jacobian and Hessian to CasADi (pip install casadi), to write direct multiple shooting
-with it, and to check the result by a rollout.
+You learn to hand a compiled step with its Jacobian and Hessian to CasADi (pip install casadi), to write direct
+multiple shooting with it, and to check the result by a rollout.
 
     python examples/41_swing_up_by_ipopt.py
 

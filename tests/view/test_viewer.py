@@ -11,7 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import KinetreeError, MissingDependencyError
-from kinetree.viewer.first_view import FIELD_OF_VIEW, first_view, up_of
+from kinetree.viewer.camera import FIELD_OF_VIEW, first_view, up_of
 from kinetree.viewer.live import advance_watched, show_model
 from kinetree.viewer.playback import Clock, sample_at, thinned
 from kinetree.viewer.sliders import slots

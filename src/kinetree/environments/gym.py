@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.arguments import a_count, a_seed, choice
 from kinetree.environments.batch import Batch
-from kinetree.environments.drawing import picture
+from kinetree.environments.drawing import Pictures
 from kinetree.environments.task import Task
 from kinetree.environments.tasks import TASKS
 from kinetree.errors import ArgumentError, MissingDependencyError, unknown_name
@@ -40,12 +40,19 @@ def _prepared(environment, task, render_mode, n: int, threads):
     if render_mode is not None:
         choice(f"{type(environment).__name__}: render_mode", render_mode, RENDER_MODES)
     task = task_of(task)
-    environment.task, environment.render_mode = task, render_mode
+    environment.task, environment.render_mode, environment.pictures = task, render_mode, None
     batch = Batch(task, n, threads)
     size, box = task.observation(batch.state).shape[1], gymnasium.spaces.Box
     fps = round(1.0 / (task.dt * task.substeps))
     environment.metadata = {"render_modes": RENDER_MODES, "render_fps": fps}
     return batch, box(-np.inf, np.inf, (size,), np.float64), box(-1.0, 1.0, (task.nu,), np.float32)
+
+
+def _pictures(environment) -> Pictures:
+    """The pictures of an environment, prepared when the first is drawn."""
+    if environment.pictures is None:
+        environment.pictures = Pictures(environment.task)
+    return environment.pictures
 
 
 class Environment(gymnasium.Env):
@@ -56,7 +63,7 @@ class Environment(gymnasium.Env):
     task : Task or str
         A task, or the name of one of `TASKS`.
     render_mode : str, optional
-        With "rgb_array" `render` gives a picture of the mechanism as a stick figure.
+        With "rgb_array" `render` gives a picture of the shapes of the mechanism, or of sticks where it has none.
 
     Raises
     ------
@@ -130,7 +137,7 @@ class Environment(gymnasium.Env):
 
     def render(self):
         """A picture (height, width, 3) of bytes; None without a render mode."""
-        return picture(self.task, self.batch.state, 0) if self.render_mode else None
+        return _pictures(self).draw(self.batch.state, 0) if self.render_mode else None
 
     def _observation(self):
         return self.task.observation(self.batch.state)[0]
@@ -277,4 +284,4 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
         """A picture (height, width, 3) of bytes of each environment; None without a render mode."""
         if not self.render_mode:
             return None
-        return tuple(picture(self.task, self.batch.state, k) for k in range(self.num_envs))
+        return tuple(_pictures(self).draw(self.batch.state, k) for k in range(self.num_envs))

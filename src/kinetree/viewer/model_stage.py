@@ -8,8 +8,8 @@ from kinetree.arguments import array
 from kinetree.conventions.rotations import rotation_matrix
 from kinetree.errors import AssemblyError, UnsupportedError
 from kinetree.model.closing import usual_position
+from kinetree.viewer.camera import up_of
 from kinetree.viewer.display import Display
-from kinetree.viewer.first_view import up_of
 from kinetree.viewer.free_motion import FreeMotion
 from kinetree.viewer.nodes import BodyNodes, OverlayNodes, quaternion
 from kinetree.viewer.overlays import overlays_at, size_of

@@ -272,9 +272,24 @@ def _of_model(model, q, role, tint) -> Recorded:
     if Q.shape != (1, model.nq):
         refuse("view: q", q, f"a position of shape ({model.nq},)")
     scene = Scene.of(model, role)
-    overlays, boxes = tuple(overlays_at(scene, Q[0])), _boxes(scene, Q)
-    found = Recorded(model.name, *_content(scene), np.zeros(1), scene.poses(Q), overlays, (), boxes, tint)
-    return turned(found, upright(scene.model.gravity))
+    return at_position(scene, Q[0], tuple(overlays_at(scene, Q[0])), tint)
+
+
+def at_position(scene: Scene, q, overlays: tuple = (), tint=None) -> Recorded:
+    """A model at one position, with z up.
+
+    Parameters
+    ----------
+    scene : Scene
+    q : (nq,) array
+        [rad or m; quaternions unit]
+    overlays : tuple
+        Of the kinds of `kinetree.viewer.overlays`, with one sample.
+    tint : tuple of 3 floats, optional
+    """
+    Q = np.atleast_2d(q)
+    content = scene.model.name, *_content(scene), np.zeros(1), scene.poses(Q)
+    return turned(Recorded(*content, overlays, (), _boxes(scene, Q), tint), upright(scene.model.gravity))
 
 
 def _content(scene: Scene) -> tuple:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import KinetreeError
+from kinetree.viewer.camera import up_of
 from kinetree.viewer.display import Display
-from kinetree.viewer.first_view import up_of
 from kinetree.viewer.nodes import BodyNodes, OverlayNodes
 from kinetree.viewer.overlays import BODIES, Surfaces, overlays_of
 from kinetree.viewer.playback import FRAME, Clock, sample_at, thinned

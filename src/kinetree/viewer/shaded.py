@@ -36,9 +36,19 @@ class Drawing:
     """
 
     def __init__(self, recording: Recording, direction, zoom: float, aspect: float, visible=None) -> None:
-        self._recording, self._visible = recording, visible
-        self._first = self._camera = Camera.around(recording, direction, zoom, aspect)
+        self._visible, self._view = visible, (direction, zoom, aspect)
         self._surfaces = [_surfaces(run, CELL * recording.radius / zoom) for run in recording.runs]
+        self.show(recording)
+
+    def show(self, recording: Recording) -> None:
+        """Draw another recording of the same shapes from now on.
+
+        Parameters
+        ----------
+        recording : Recording
+        """
+        self._recording = recording
+        self._first = self._camera = Camera.around(recording, *self._view)
 
     def draw(self, axes, t: float) -> None:
         """Draw a time.

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.arguments import a_truth_value, array, choice, refuse, text, whole
 from kinetree.errors import KinetreeError
 from kinetree.viewer import server as servers
-from kinetree.viewer.first_view import FIELD_OF_VIEW, first_view
+from kinetree.viewer.camera import FIELD_OF_VIEW, first_view
 from kinetree.viewer.nodes import ground
 from kinetree.viewer.part import Part, pose_matrix
 from kinetree.viewer.replay_stage import ReplayStage
