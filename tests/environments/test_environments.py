@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.environments.task import _mixed, uniforms
+from tests.view.test_page import BOX, reddish
 
 gymnasium = pytest.importorskip("gymnasium", reason="environments need gymnasium")
 
@@ -50,6 +51,31 @@ def test_gymnasium_accepts_them(name):
     before = env.render()
     assert before.dtype == np.uint8 and before.shape[2] == 3 and len(np.unique(before)) > 5
     env.close()
+
+
+def test_pictures_show_shapes(tmp_path):
+    """The red cube of a file at the end of its arm, where the arm points; a new state is another picture."""
+    (tmp_path / "box.urdf").write_text(BOX.format(name="box", shape='<box size="0.3 0.3 0.3"/>'))
+
+    class Turn(kt.environments.Task):
+        """An arm at rest."""
+
+        def start(self, u):
+            return kt.environments.State(3.0 * u - 1.5, np.zeros_like(u), np.zeros((len(u), 0)))
+
+        def observation(self, s):
+            return s.q
+
+        def reward(self, s, action):
+            return np.zeros(len(s.q))
+
+    task = Turn("Turn", kt.load(tmp_path / "box.urdf"), {"turn": 1.0}, draws=1)
+    envs = kt.environments.VectorEnvironment(task, num_envs=2, render_mode="rgb_array")
+    envs.reset(seed=0)
+    red = [reddish(picture) for picture in envs.render()]
+    assert all(1000 < mask.sum() < 30_000 for mask in red) and (red[0] ^ red[1]).sum() > 200
+    heights = [np.nonzero(mask)[0].mean() for mask in red]  # the arm turns about y: a greater angle is lower
+    assert (heights[0] < heights[1]) == (envs.batch.state.q[0, 0] < envs.batch.state.q[1, 0])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 SIZE = (640, 480)  # pixels
+ZOOM = 1.5  # the box around everything in reach has corners where nothing moves
 MARK = 0.03  # of the reach: radius of the balls that mark points
 RED = (0.84, 0.19, 0.15)
 
@@ -46,7 +47,7 @@ class Pictures:
         recording = self._recording(state, k)
         if self._drawing is None:
             direction = direction_of(*recording.runs[0].boxes[0])
-            self._drawing = Drawing(recording, direction, 1.0, SIZE[0] / SIZE[1])
+            self._drawing = Drawing(recording, direction, ZOOM, SIZE[0] / SIZE[1])
         self._drawing.show(recording)
         self._drawing.draw(self._axes, 0.0)
         self._canvas.draw()
