@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.muscles.bezier import BezierChain
 from kinetree.muscles.curve_set import MuscleCurves
-from kinetree.muscles.polynomials import Coefficients, Piecewise
+from kinetree.muscles.polynomials import Coefficients
 
 Knot = tuple[float, float, float]
 """x, y and slope."""
 
 
-def bezier_chain(knots: Sequence[Knot], curviness: Sequence[float]) -> Piecewise:
+def bezier_chain(knots: Sequence[Knot], curviness: Sequence[float]) -> BezierChain:
     """Quintic pieces between knots that bend towards the corner of the tangents; curviness 0 to 1 of each piece."""
-    pieces = []
+    pieces, bends = [], []
     for (x_a, y_a, s_a), (x_b, y_b, s_b), bend in zip(knots, knots[1:], curviness, strict=False):
         c = 0.1 + 0.8 * bend
         x_c = (y_b - y_a - x_b * s_b + x_a * s_a) / (s_a - s_b)
         y_c = y_b + s_b * (x_c - x_b)
         pieces.append((_quintic(x_a, x_c, x_b, c), _quintic(y_a, y_c, y_b, c)))
-    return Piecewise(tuple(x for x, _, _ in knots), tuple(pieces))
+        bends.append(c)
+    return BezierChain(tuple(x for x, _, _ in knots), tuple(pieces), tuple(bends))
 
 
 def _quintic(a: float, corner: float, b: float, c: float) -> Coefficients:
@@ -29,7 +31,7 @@ def _quintic(a: float, corner: float, b: float, c: float) -> Coefficients:
     return a, 5.0 * p, -10.0 * p, 10.0 * end, 10.0 * p - 15.0 * end, d + 5.0 * end - 5.0 * p
 
 
-def active_force_length(least: float = 0.0) -> Piecewise:
+def active_force_length(least: float = 0.0) -> BezierChain:
     """Active force over fiber length, with its least value.
 
     OpenSim's curve has 0.1 by default; its muscle sets 0 where the fiber is damped, which needs no active force.
@@ -47,20 +49,20 @@ def active_force_length(least: float = 0.0) -> Piecewise:
     return bezier_chain(knots, [1.0] * 5)
 
 
-def passive_force_length() -> Piecewise:
+def passive_force_length() -> BezierChain:
     """Passive force over fiber length: strain 0.7 at the isometric force."""
     low, stiffness = 0.2, 2.857142857142857
     d = min(0.1 / stiffness, 0.07)
     return bezier_chain([(1.0, 0.0, 0.0), (1.0 + d, 0.5 * low * d, low), (1.7, 1.0, stiffness)], [0.75] * 2)
 
 
-def force_velocity() -> Piecewise:
+def force_velocity() -> BezierChain:
     """Force over fiber velocity."""
     knots = [(-1.0, 0.0, 0.0), (-0.9, 0.0125, 0.25), (0.0, 1.0, 5.0), (0.9, 1.3925, 0.15), (1.0, 1.4, 0.0)]
     return bezier_chain(knots, [0.6, 0.6, 0.9, 0.9])
 
 
-def tendon_force_length() -> Piecewise:
+def tendon_force_length() -> BezierChain:
     """Tendon force over tendon length: strain 0.049 at the isometric force."""
     k = 28.06122448979592
     x_t = 1.049 - 1.0 / (3.0 * k)

@@ -1,7 +1,7 @@
 """Curves in polynomial pieces, parametric in u from 0 to 1, and the inverse of a monotone polynomial.
 
-A piece is a pair of polynomials x(u), y(u). Explicit pieces have a linear x(u); those of Bezier curves are inverted for
-u by a fixed number of steps to rounding. Pieces are selected by comparisons, so all runs on expressions.
+A piece is a pair of polynomials x(u), y(u) with linear x(u); those of Bezier curves, which are not, are in `bezier`.
+Pieces are selected by comparisons, so all runs on expressions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def derived(c: Sequence) -> list:
     return [x * float(n) for n, x in enumerate(c)][1:]
 
 
-def inverse(c: Sequence, x, steps: int = 2):
+def inverse(c: Sequence, x, steps: int = 4):
     """The u in [0, 1] at which an increasing polynomial is x, to rounding.
 
     Notes
@@ -41,7 +41,7 @@ def inverse(c: Sequence, x, steps: int = 2):
     The start is monotone and rational in each half of the interval, with the values and slopes of the inverse at the
     ends (Gregory and Delbourgo 1982). Of the pieces used here it is off by 0.03 at most; one step of Householder's
     method of second order and one of third then leave 1e-15. Slopes at the ends must be positive; where one is nearly
-    zero, of a cubic with damping 1e-3 of its gain, take four.
+    zero, of a cubic with damping 1e-3 of its gain, it takes four.
     """
     ends = [horner(c, u) for u in (0.0, 0.5, 1.0)]
     first, second, third = (derived(c), derived(derived(c)), derived(derived(derived(c))))
@@ -77,7 +77,7 @@ class Piecewise(VelocityCurve):
     knots : tuple of float
         x at the ends of the pieces, ascending.
     pieces : tuple of (Coefficients, Coefficients)
-        x(u) and y(u), u from 0 to 1; x(u) is linear in all of them, or increasing with positive slopes at the ends.
+        x(u) and y(u), u from 0 to 1; x(u) is linear.
     """
 
     knots: tuple[float, ...]
@@ -94,7 +94,7 @@ class Piecewise(VelocityCurve):
     def integral(self, x):
         plain = detach(x)
         inside = self._clamped(plain)
-        u = self._parameter(inside, self._chosen(inside, [x_c for x_c, _ in self.pieces]))
+        u = self._unit_parameter(inside)
         beyond = plain - inside
         low, high = self._end_slopes
         y_end = where(beyond < 0.0, self._ends[0], self._ends[1])
@@ -111,7 +111,7 @@ class Piecewise(VelocityCurve):
         x_c, y_c = (self._select(inside, values, [piece[n] for piece in self.pieces]) for n in (0, 1))
         x_c += [0.0] * (len(y_c) - len(x_c))
         weighted = [given[0] * y + given[1] * x for x, y in zip(x_c, y_c, strict=True)]
-        u = inverse(weighted, inside, 2 if len(self.pieces[0][0]) > 2 else 4)
+        u = inverse(weighted, inside)
         low, high = self._end_slopes
         outer = given[2] - inside
         outer_slope = given[1] + given[0] * where(outer < 0.0, low, high) if low or high else given[1]
@@ -131,16 +131,12 @@ class Piecewise(VelocityCurve):
         """The parameter u, x within the ends, and the polynomials of its piece."""
         x_0 = self._clamped(x)
         x_c, y_c = (self._chosen(x_0, [piece[n] for piece in self.pieces]) for n in (0, 1))
-        u = self._parameter(detach(x_0), x_c)
-        if len(self.pieces[0][0]) > 2:
-            rate, plain = derived(x_c), detach(x_0)
-            u = with_slopes(u, lambda x: [1.0 / horner(rate, u + (x - plain) / horner(rate, u))], x_0)
-        else:
-            u = (x_0 - x_c[0]) / x_c[1]
-        return u, x_0, x_c, y_c
+        return (x_0 - x_c[0]) / x_c[1], x_0, x_c, y_c
 
-    def _parameter(self, x, x_c):
-        return inverse(x_c, x) if len(x_c) > 2 else (x - x_c[0]) / x_c[1]
+    def _unit_parameter(self, x):
+        """The parameter u at an x within the ends."""
+        start, width = self._chosen(x, [x_c for x_c, _ in self.pieces])
+        return (x - start) / width
 
     def _clamped(self, x):
         x = where(x < self.knots[0], self.knots[0], x)
@@ -160,9 +156,12 @@ class Piecewise(VelocityCurve):
     def _select(self, x, knots: Sequence, rows: Sequence[Sequence[float]]) -> list:
         """The row of the piece whose knots enclose x."""
         below = [x < knot for knot in knots[1:-1]]
-        chosen = list(rows[-1])
+        chosen, after = list(rows[-1]), rows[-1]
         for condition, row in zip(reversed(below), reversed(rows[:-1]), strict=True):
-            chosen = [where(condition, new, old) for new, old in zip(row, chosen, strict=True)]
+            equal = [a is b or (isinstance(a, float) and a == b) for a, b in zip(row, after, strict=True)]
+            chosen = [old if same else where(condition, new, old)
+                      for new, old, same in zip(row, chosen, equal, strict=True)]  # fmt: skip
+            after = row
         return chosen
 
     @property
