@@ -67,7 +67,8 @@ def test_sources_repeat_nothing(name):
     """What is rendered stands in no source: no such section, and no text that is the symbol's own."""
     algorithm = ALGORITHMS[name]
     assert not {"Parameters", "Returns", "Raises"} & set(sections(algorithm.function.__doc__))
-    named = {"model", *algorithm.inputs, *algorithm.optional, *algorithm.outputs, *algorithm.static}
+    arrays = {*algorithm.inputs, *algorithm.optional, *algorithm.outputs, *algorithm.variants}
+    named = {"model", *arrays, *algorithm.static}
     errors = {error for domain in algorithm.domains for error in [domain.error]} | set(algorithm.raises)
     assert set(algorithm.symbols) <= named | errors
     standard = {key: text for key, (_, text) in ARRAYS.items()} | {key: text for key, (_, text, _) in CHOICES.items()}

@@ -47,8 +47,8 @@ def grasp_wrenches(arms: TwoArms, bodies, q, v, tau) -> tuple[np.ndarray, np.nda
     >>> arms, rest = kt.control.TwoArms(model), np.zeros(12)
     >>> hold = arms.torques(q, rest, rest)  # at rest both hands carry the weight together
     >>> wrenches = grasp_wrenches(arms, (body, body), q, rest, hold)
-    >>> (wrenches[0] + wrenches[1])[3:].round(6).tolist()
-    [0.0, 0.0, 19.62]
+    >>> bool(np.allclose((wrenches[0] + wrenches[1])[3:], [0, 0, 2 * 9.81]))
+    True
     """
     instance("grasp_wrenches: arms", arms, TwoArms, "a TwoArms")
     if not isinstance(bodies, (tuple, list)) or len(bodies) != 2 or not all(isinstance(b, Held) for b in bodies):

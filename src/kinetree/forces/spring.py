@@ -33,7 +33,7 @@ class Spring(JointForce):
     --------
     >>> import kinetree as kt
     >>> b = kt.ModelBuilder()
-    >>> _ = b.add_body("bob", joint=kt.joints.Spherical(), joint_name="ball", mass=1.0, com=(0, 0, -1))
+    >>> _ = b.add_body("bob", joint=kt.joints.Spherical(), joint_name="ball", mass=1.0, inertia=(1, 1, 1))
     >>> model = b.build().replace(forces=[kt.forces.Spring("ball", 3.0)])
     >>> q = kt.integrate(model, model.neutral(), [0.2, 0.0, -0.1])
     >>> kt.dynamics.passive_joint_forces(model, q, [0.0, 0.0, 0.0]).round(12).tolist()
