@@ -57,6 +57,7 @@ PLACES = {
     },
     "kinetree.control": {
         "CEM": "predictive_control.cem", "MPPI": "predictive_control.mppi",
+        "MotionCost": "predictive_control.motion_cost",
         "SampledMotions": "predictive_control.controlled_rollout", "SamplingReport": "predictive_control.sampling",
         "OptimalMotion": "predictive_control.ilqr", "iLQR": "predictive_control.ilqr",
         "CartesianImpedance": "control.frame_impedance", "ComputedTorque": "control.joint_control",

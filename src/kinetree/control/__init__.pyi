@@ -25,6 +25,7 @@ from kinetree.control.linear_quadratic import LinearQuadraticRegulator as Linear
 from kinetree.control.decoupled import LoadPosition as LoadPosition
 from kinetree.control.decoupled import LoadTracking as LoadTracking
 from kinetree.predictive_control.mppi import MPPI as MPPI
+from kinetree.predictive_control.motion_cost import MotionCost as MotionCost
 from kinetree.control.operational_space import OperationalSpace as OperationalSpace
 from kinetree.control.operational_space import OperationalSpaceTerms as OperationalSpaceTerms
 from kinetree.predictive_control.ilqr import OptimalMotion as OptimalMotion
@@ -60,6 +61,7 @@ __all__ = [
     "LoadPosition",
     "LoadTracking",
     "MPPI",
+    "MotionCost",
     "OperationalSpace",
     "OperationalSpaceTerms",
     "OptimalMotion",

@@ -27,12 +27,15 @@ class SampledMotions:
         Velocities [rad/s or m/s].
     u : (N, T, nu) array
         Forces of the actuated coordinates between them [N m or N].
+    tau : (N, T, nv) array
+        The same as joint forces of all coordinates [N m or N].
     """
 
     time: np.ndarray
     q: np.ndarray
     v: np.ndarray
     u: np.ndarray
+    tau: np.ndarray
 
 
 class ControlledRollout:
@@ -109,7 +112,7 @@ class ControlledRollout:
             q, v, tau.reshape(n, T * self.substeps, model.nv), self.dt / self.substeps, out=(q_out, v_out),
             record=Record(every=self.substeps), dtype=self.dtype, **begin,
         )  # fmt: skip
-        return SampledMotions(t + self.dt * np.arange(T + 1), q_out, v_out, u)
+        return SampledMotions(t + self.dt * np.arange(T + 1), q_out, v_out, u, tau[:, :, 0])
 
 
 def actuated_columns(what: str, model, actuated) -> np.ndarray:
