@@ -31,11 +31,13 @@ def loaded(bare, seed: int, share: float = 0.5):
     numbers = {name: rng.uniform(0.1, 2.0, bare.nv) for name in ("damping", "stiffness", "dry_friction")}
     model = bare.replace(**numbers)
     single = any(joint.nq == joint.nv == 1 for joint in bare.joints[1:])
+    kinds_of_joints = {joint.kind for joint in bare.joints[1:]}
     kinds = (*KINDS, ActivatedMuscle, Servo, Thruster, *ACTUATORS)
     elements = []
     for cls in kinds:
         own = np.random.default_rng([seed, *cls.kind.encode()])  # further kinds leave the others as they are
-        if own.random() < share and (single or cls in (*AT_FRAMES, *ACTUATORS)):
+        fits = cls.joint_kind in kinds_of_joints if cls.joint_kind else single or cls in (*AT_FRAMES, *ACTUATORS)
+        if own.random() < share and fits:
             elements.append(cls.example(bare, own))
     return model.with_forces(*elements)
 

@@ -186,12 +186,16 @@ def test_impossible_elements_are_named():
         (lambda: forces.EllipsoidDrag("w", "a", (1, 0, 1)), "'w': semiaxes is .*, expected three positive lengths"),
         (lambda: forces.BoxDrag.of_bodies(3), "BoxDrag.of_bodies: model is 3"),
         (lambda: forces.PointSpring(3, "a", "b", 1.0), "PointSpring: name is 3"),
+        (lambda: forces.RotationStop("s", "a", 4.0), "RotationStop 's': angle is 4.0, expected a rotation from 0"),
+        (lambda: forces.RotationStop("s", "a", 1.0, -1.0), f"RotationStop 's': stiffness is -1.0, {negative}"),
     ):
         with pytest.raises((error, kt.errors.UnknownNameError), match=message):
             make()
     model = kt.models.pendulum()
     with pytest.raises(kt.errors.UnknownNameError, match="no frame named 'hand'"):
         model.with_forces(forces.Drag("d", "hand"))
+    with pytest.raises(kt.errors.ModelError, match="RotationStop 's': joint '.*' is Revolute.*, expected a spher"):
+        model.with_forces(forces.RotationStop("s", model.joint_names[0], 1.0))
 
 
 def test_box_drag_is_mujocos_fluid():

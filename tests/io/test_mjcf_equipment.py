@@ -7,9 +7,10 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ConstraintError
+from kinetree.forces import RotationStop
 from kinetree.io.mjcf.read import load_mjcf
 from kinetree.joints import Fixed, Spherical
-from kinetree.model import Equality, RotationLimit
+from kinetree.model import Equality
 from kinetree.model.parts import pose_of_transform
 from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 
@@ -150,12 +151,30 @@ def test_a_flag_switches_equalities_off():
     assert not model.loops[0].active and not model.equalities[0].active and model.unsupported == ()
 
 
-def test_limits_of_ball_joints_are_cones():
-    """The range of a ball joint limits its rotation from the neutral position."""
-    model = load_mjcf(tree().replace('type="ball"', 'type="ball" range="0 60"'))
-    (limit,) = model.equalities
-    assert isinstance(limit, RotationLimit) and limit.joint == "c1"
-    assert limit.angle == pytest.approx(np.radians(60))
+def test_limits_of_ball_joints_are_stops():
+    """MuJoCo's row of the limit is the gradient of the angle, and its rates per inertia those of the stop."""
+    text = tree().replace('type="ball"', 'type="ball" range="0 60" solreflimit=".03 .8" solimplimit=".7 .95 .01"')
+    model, mj = load_mjcf(text), mujoco.MjModel.from_xml_string(text)
+    (stop,), data = [force for force in model.forces if isinstance(force, RotationStop)], mujoco.MjData(mj)
+    assert stop.joint == "c1" and stop.angle == pytest.approx(np.radians(60)) and model.unsupported == ()
+    (ball,) = np.flatnonzero(mj.jnt_type == mujoco.mjtJoint.mjJNT_BALL)
+    axis, k = np.array([0.36, 0.48, -0.8]), model.v_index("c1")
+    for turn, e in ((0.9, 0.0), (1.5, 1.5 - np.pi / 3), (2.0 * np.pi - 1.7, 1.7 - np.pi / 3)):  # the last one backwards
+        q, way = model.neutral(), 1.0 if turn < np.pi else -1.0
+        q[model.q_index("c1")] = np.cos(turn / 2), *(np.sin(turn / 2) * axis)
+        data.qpos[mj.jnt_qposadr[ball] :][:4] = q[model.q_index("c1")]
+        mujoco.mj_forward(mj, data)
+        rows = [n for n in range(data.nefc) if data.efc_type[n] == mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT]
+        rows = [n for n in rows if data.efc_id[n] == ball]
+        pushed = kt.dynamics.passive_joint_forces(model, q, np.zeros(model.nv))[k]
+        np.testing.assert_allclose(pushed, -stop.stiffness * e * way * axis, atol=1e-9 * stop.stiffness)
+        assert len(rows) == (e > 0.0)
+        if rows:
+            J = data.efc_J.reshape(-1, mj.nv)[rows[0], mj.jnt_dofadr[ball] :][:3]
+            np.testing.assert_allclose(J, -way * axis, atol=1e-12)
+            weight = mj.dof_invweight0[mj.jnt_dofadr[ball]]
+            rates = stop.stiffness * weight, stop.damping * weight
+            np.testing.assert_allclose(rates, data.efc_KBIP[rows[0], :2], rtol=1e-12)
 
 
 # Tendons -------------------------------------------------------------------------------------------------------------

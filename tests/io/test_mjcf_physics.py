@@ -138,7 +138,8 @@ FEATURES = {
     "joint frictionloss: ball": ({"ball": 'frictionloss=".3"'}, reported("dry friction: here Coulomb's law")),
     "joint frictionloss: free": (free('frictionloss=".3"'), refused("dry friction of free joint 'free'")),
     "joint range": ({"hinge": 'range="170 175"'}, ("raises", "outside its limits")),
-    "joint range: ball": ({"ball": 'range="0 1"'}, unsupported("rotation limit of joint 'ball'")),
+    "joint range: ball": ({"ball": 'range="0 1"'}, reported("1 ball joint has a limit of rotation: here springs")),
+    "joint range: ball, within": ({"ball": 'range="0 180"'}, EQUAL),
     "joint margin": (
         {"hinge": 'range="-720 720" margin="14"'}, reported("limits with a margin up to 14: MuJoCo's push from that"),
     ),

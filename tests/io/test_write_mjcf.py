@@ -469,11 +469,17 @@ def test_stops_are_lost_by_name():
         kt.io.to_mjcf(arm(lower=0.0, upper=1.0, limit_stiffness=10.0).build())
 
 
-def test_rotation_limit_of_a_ball_joint():
-    """It stands at the joint."""
+def test_limits_of_a_ball_joint():
+    """They stand at the joint with the file's softness; a stop of another stiffness is refused by name."""
     b = arm(Spherical())
     b.equipment = Equipment(equalities=(RotationLimit("shoulder", 0.5),))
-    assert read(b.build())[0].equalities == (RotationLimit("shoulder", 0.5),)
+    again = read(b.build())[0]
+    (limit,), (stop,) = again.equalities, again.elements
+    assert (limit.joint, limit.angle, stop.joint, stop.angle) == ("shoulder", 0.5, "shoulder", 0.5)
+    assert limit.softness.solref == (0.02, 1.0) and read(again)[0].elements == (stop,)
+    b.add_force(kt.forces.RotationStop("stop", "shoulder", 0.5, 100.0, 1.0))
+    with pytest.raises(UnsupportedError, match="force elements"):
+        kt.io.to_mjcf(b.build())
 
 
 def test_velocity_limits_are_reported():

@@ -17,6 +17,7 @@ from kinetree.forces.registry import (
     Muscle,
     PointForce,
     PointSpring,
+    RotationStop,
     SoftContact,
     SoftStop,
     Spring,
@@ -27,5 +28,6 @@ from kinetree.forces.registry import (
 __all__ = [
     "FORCES", "BodyDamping", "BoxDrag", "Bushing", "CubicTorsionBar", "Damping", "Drag", "DryFriction",
     "EllipsoidDrag", "ForceElement", "InverseSquareForce", "JointForce", "LoopMotor", "Motor", "Muscle", "Parameter",
-    "PointForce", "PointSpring", "SoftContact", "SoftStop", "Spring", "TendonForce", "norm", "register",
+    "PointForce", "PointSpring", "RotationStop", "SoftContact", "SoftStop", "Spring", "TendonForce", "norm",
+    "register",
 ]  # fmt: skip

@@ -55,6 +55,8 @@ class ForceElement:
         Name in the registry; by default the name of the class in snake case.
     joint_fields, frame_fields : tuple of str
         Fields that hold the name of a joint or frame, or a tuple of names.
+    joint_kind : str
+        The kind that its joints must have, such as "spherical"; empty for any.
     path_fields : tuple of str
         Fields that hold the path of a tendon, a tuple of parts of `kinetree.tendons`.
     states, inputs : tuple of str
@@ -127,6 +129,7 @@ class ForceElement:
 
     kind: str = "force_element"
     joint_fields: tuple[str, ...] = ("joint",)
+    joint_kind: str = ""
     frame_fields: tuple[str, ...] = ("frame",)
     path_fields: tuple[str, ...] = ("path",)
     states: tuple[str, ...] = ()

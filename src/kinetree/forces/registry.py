@@ -19,6 +19,7 @@ from kinetree.forces.motor import Motor
 from kinetree.forces.muscle import Muscle
 from kinetree.forces.point_force import PointForce
 from kinetree.forces.point_spring import PointSpring
+from kinetree.forces.rotation_stop import RotationStop
 from kinetree.forces.soft_contact import SoftContact
 from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
@@ -71,7 +72,7 @@ def check_force(what: str, force: object) -> None:
 
 for _cls in (
     Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor, Bushing, PointForce, BodyDamping, Drag,
-    BoxDrag, EllipsoidDrag, InverseSquareForce, Muscle, TendonForce, SoftContact,
+    BoxDrag, EllipsoidDrag, InverseSquareForce, Muscle, TendonForce, SoftContact, RotationStop,
 ):  # fmt: skip
     register(_cls)
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinetree.constraints import Constraint, PolynomialCoupling, TendonLength
-from kinetree.model.equipment import Equality, Equipment
+from kinetree.forces.contract import ForceElement
+from kinetree.forces.rotation_stop import RotationStop
+from kinetree.model.equipment import Equality, Equipment, RotationLimit
 from kinetree.tendons import JointTerm
 
 
@@ -49,6 +51,14 @@ def _of_joints(c: Equality, uses: Counter) -> Constraint:
 def _coefficients(c: Equality) -> tuple[float, ...]:
     """One at least; without a master only the constant counts."""
     return (c.coefficients or (0.0,)) if c.master else (c.coefficients or (0.0,))[:1]
+
+
+def parts_without_rows(equipment: Equipment, held: Sequence, elements: Sequence[ForceElement]) -> list:
+    """The active loop joints, equalities and limits that are neither held by rows nor by stops among the elements."""
+    stopped = {force.joint for force in elements if isinstance(force, RotationStop)}
+    limits = {x for x in equipment.equalities if isinstance(x, RotationLimit) and x.joint in stopped}
+    parts = (*equipment.loops, *equipment.equalities)
+    return [x for x in parts if x.active and x not in held and x not in limits]
 
 
 def without_constraints(equipment: Equipment) -> Equipment:

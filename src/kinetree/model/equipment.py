@@ -337,11 +337,15 @@ class Equality:
 class RotationLimit:
     """The rotation of a spherical joint away from its neutral position is limited to an angle.
 
+    The dynamics compute it where a force element of the model is its stop: `kinetree.forces.RotationStop`.
+
     Parameters
     ----------
     joint : str
     angle : float
         Largest rotation [rad].
+    softness : Softness, optional
+        The file's, which is relative to the inertia.
 
     Examples
     --------
@@ -355,6 +359,7 @@ class RotationLimit:
     angle: float
     name: str = ""
     active: bool = True
+    softness: Softness | None = None
 
     refers = MappingProxyType({"joint": "joint"})
 

@@ -60,8 +60,19 @@ def entered_forces(model, forces: Sequence[ForceElement], arrays: Mapping[str, n
     return tuple(others)
 
 
+def _check_kind(model, force: ForceElement, joint: str) -> None:
+    """Refuse a joint that closes a loop or is not of the kind that the element needs."""
+    found = "closes a loop" if model.is_loop(joint) else f"is {model.joints[model.joint(joint)]!r}"
+    if found != "closes a loop" and model.joints[model.joint(joint)].kind == force.joint_kind:
+        return
+    message = f"{type(force).__name__} {force.name!r}: joint {joint!r} {found}, expected a {force.joint_kind} joint"
+    raise ModelError(f"{message} of the tree.", joint=joint)
+
+
 def _check_element(model, force: ForceElement) -> None:
     for joint in force.joints:
+        if force.joint_kind:
+            _check_kind(model, force, joint)
         if model.is_loop(joint) and not force.commanded:
             kind = named_loops(model)[joint].joint
             check_coordinate(kind)

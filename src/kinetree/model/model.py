@@ -24,7 +24,7 @@ from kinetree.model import validation as check
 from kinetree.model.actuators import actuator_elements, joint_force_ranges
 from kinetree.model.candidates import ContactChoice
 from kinetree.model.contacts import checked_contacts
-from kinetree.model.equalities import equality_constraints, without_constraints
+from kinetree.model.equalities import equality_constraints, parts_without_rows, without_constraints
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, check_equipment
 from kinetree.model.equipped import Equipped
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
@@ -253,8 +253,7 @@ class Model(Equipped, JointArrays, ContactChoice):
         self._set(constraints=(*others, *closed), loop_forces=())
         held = [*map(id, equalities.values()), *map(id, closed)]
         self._set(loop_forces=forces_in_loops(self), own_constraints=tuple(c for c in others if id(c) not in held))
-        parts = (*self.equipment.loops, *self.equipment.equalities)
-        waiting = [x for x in parts if x.active and x not in closed and x not in equalities]
+        waiting = parts_without_rows(self.equipment, (*closed, *equalities), self.elements)
         cones = [c for c in others if c.row_kind == "cone"]
         self._set(unheld=tuple(map(str, waiting)))
         self._set(unsupported=(*self.unheld, *self.equipment.unsupported, *map(str, cones)))

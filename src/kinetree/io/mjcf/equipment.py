@@ -19,6 +19,7 @@ from kinetree.io.mjcf.layout import BALL, FREE, HINGE, SLIDE, Layout, names_of
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics, higher
 from kinetree.io.mjcf.shapes import geom_frame
+from kinetree.io.mjcf.stops import rotation_limits, stop_of
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import Actuator, ModelBuilder, equipment
 from kinetree.model.builder import rotation_of_quaternion
@@ -29,7 +30,6 @@ from kinetree.tendons import JointTerm, Pulley, ViaPoint, WrapShape
 
 INITIAL = "initial"  # the keyframe where a simulation starts by default
 LAWS = {"dynamics": "dyn", "gain": "gain", "bias": "bias"}  # of actuators, and how MuJoCo's names begin
-MINIMUM = 1e-15  # MuJoCo's mjMINVAL
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # MuJoCo's mjtEq
 _JOINT_TERM, _PULLEY, _SITE, _SPHERE, _CYLINDER = range(1, 6)  # MuJoCo's mjtWrap
 _WRAPPED = {_SPHERE: "sphere", _CYLINDER: "cylinder"}
@@ -41,7 +41,6 @@ _CODE = "not-computed"
 _REFUSED = "so forward_dynamics, simulate, ... refuse the model"
 # Equipment that the dynamics do not compute, by type: the kind of element, one of them, several.
 _KINDS = {
-    equipment.RotationLimit: ("joint", "limit of a ball joint", "limits of ball joints"),
     equipment.Tendon: ("tendon", "tendon with hard limits", "tendons with hard limits"),
 }
 
@@ -51,7 +50,7 @@ def add_equipment(builder: ModelBuilder, place: Layout, physics: Physics, notes:
     mj = place.mj
     tendon_names = names_of(mj, "tendon", mj.ntendon)
     tendons = [_tendon(builder, place, physics, t, name, notes) for t, name in enumerate(tendon_names)]
-    constraints = [*_rotation_limits(place, physics), *_equalities(builder, place, physics, tendon_names, notes)]
+    constraints = [*rotation_limits(place, physics), *_equalities(builder, place, physics, tendon_names, notes)]
     made = equipment.Equipment(
         tuple(each for each in constraints if isinstance(each, equipment.LoopJoint)),
         tuple(each for each in constraints if not isinstance(each, equipment.LoopJoint)),
@@ -96,19 +95,10 @@ def _tendon(
 
 
 def _stops(mj, t: int) -> dict[str, object]:
-    """The spring and damper beyond a limit where the file shows the robot, there as stiff as MuJoCo's constraint.
-
-    Source: MuJoCo, "Modeling: Solver parameters": the acceleration along the tendon is ``-b v - k r``.
-    """
-    solref, solimp = _floats(mj.tendon_solref_lim[t]), _floats(mj.tendon_solimp_lim[t])
-    mass, widest = 1.0 / max(float(mj.tendon_invweight0[t]), MINIMUM), solimp[1]
-    if solref[0] > 0.0:
-        time_constant, damping_ratio = solref
-        k, b = 1.0 / (widest * time_constant * damping_ratio) ** 2, 2.0 / (widest * time_constant)
-    else:
-        k, b = -solref[0] / widest**2, -solref[1] / widest
-    softness = equipment.Softness(solref, solimp)
-    return {"limit_stiffness": mass * k, "limit_damping": mass * b, "limit_softness": softness}
+    """The spring and damper beyond a limit, and the file's numbers for them."""
+    softness = equipment.Softness(_floats(mj.tendon_solref_lim[t]), _floats(mj.tendon_solimp_lim[t]))
+    k, d = stop_of(softness, float(mj.tendon_invweight0[t]))
+    return {"limit_stiffness": k, "limit_damping": d, "limit_softness": softness}
 
 
 def _path(builder: ModelBuilder, place: Layout, t: int, name: str, notes: Notes):
@@ -148,13 +138,6 @@ def _is_inside(place: Layout, geom: int, site: int, name: str, notes: Notes) -> 
 
 
 # Equality constraints ---------------------------------------------------------------------------------------------
-
-
-def _rotation_limits(place: Layout, physics: Physics) -> Iterator[equipment.RotationLimit]:
-    mj = place.mj
-    for j, name in enumerate(place.joints):
-        if name is not None and mj.jnt_type[j] == BALL and mj.jnt_limited[j] and physics.limits:
-            yield equipment.RotationLimit(name, float(mj.jnt_range[j, 1]))
 
 
 def _equalities(
@@ -422,11 +405,11 @@ def _report(made: equipment.Equipment, notes: Notes) -> None:
         count = "1 equality is" if len(exact) == 1 else f"{len(exact)} equalities are"
         message = f"{count} exact here, MuJoCo holds them softly: {listed([c.name for c in exact])}"
         notes.info(("equality", exact[0].name), message)
-    acting = [c for c in made.equalities if c.active and c not in held]
+    acting = [c for c in made.equalities if isinstance(c, equipment.Equality) and c.active and c not in held]
     acting += [tendon for tendon in made.tendons if tendon.not_computed]
     for kind, (element, one, several) in _KINDS.items():
         pieces = [piece for piece in acting if isinstance(piece, kind)]
-        names = [piece.joint if isinstance(piece, equipment.RotationLimit) else piece.name for piece in pieces]
+        names = [piece.name for piece in pieces]
         if names:
             count = f"1 {one} is" if len(names) == 1 else f"{len(names)} {several} are"
             notes.warning((element, names[0]), f"{count} not computed, {_REFUSED}: {listed(names)}", _CODE)

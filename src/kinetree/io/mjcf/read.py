@@ -20,6 +20,7 @@ from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import check_supported, physics_of
 from kinetree.io.mjcf.shapes import add_shapes, add_sites
 from kinetree.io.mjcf.sources import Sources
+from kinetree.io.mjcf.stops import add_rotation_stops
 from kinetree.io.mjcf.tree import add_tree
 from kinetree.io.options import Options
 from kinetree.io.xml.reader import values_of
@@ -152,6 +153,7 @@ def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str])
     add_equipment(builder, place, physics, notes)
     add_body_forces(builder, place, physics, notes)
     add_higher_orders(builder, place, physics)
+    add_rotation_stops(builder, place, physics, notes)
     report_ignored(mj, notes)
     notes.raise_refused()
     builder.report = notes.report()

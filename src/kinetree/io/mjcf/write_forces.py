@@ -1,4 +1,4 @@
-"""Force elements that an MJCF file holds: fluids as options, compensation of gravity, springs of higher order.
+"""Force elements that an MJCF file holds: fluids, compensation of gravity, springs of higher order, stops of balls.
 
 MuJoCo computes a fluid on every moving body, so boxes are written where they are those of all bodies alike.
 """
@@ -9,9 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.forces import BoxDrag, ForceElement, PointForce, TendonForce
+from kinetree.forces import BoxDrag, ForceElement, PointForce, RotationStop, TendonForce
 from kinetree.io.mjcf.body_forces import HIGHER, MINIMUM
+from kinetree.io.mjcf.stops import stop_of
 from kinetree.io.number_text import number_text, numbers_text
+from kinetree.model import RotationLimit
 from kinetree.spatial.rotations import quaternion_to_rotation
 from kinetree.tendons import JointTerm
 
@@ -43,6 +45,8 @@ class WrittenForces:
     def _is_written(self, model, force: ForceElement) -> bool:
         if isinstance(force, PointForce):
             return self._compensates(model, force)
+        if isinstance(force, RotationStop):
+            return any(_is_stop(force, limit) for limit in model.equalities if isinstance(limit, RotationLimit))
         return isinstance(force, TendonForce) and self._is_higher(model, force)
 
     def _compensates(self, model, force: PointForce) -> bool:
@@ -96,6 +100,14 @@ class WrittenForces:
         if any(wind):
             self.fluid["wind"] = numbers_text(wind)
         return True
+
+
+def _is_stop(force: RotationStop, limit: RotationLimit) -> bool:
+    """Whether it is the stop of the file's limit at some inertia."""
+    if not limit.active or limit.softness is None or (limit.joint, limit.angle) != (force.joint, force.angle):
+        return False
+    k, d = stop_of(limit.softness, 1.0)
+    return bool(np.isclose(force.stiffness * d, force.damping * k, rtol=SAME, atol=0.0))
 
 
 def _in_body(model, force) -> np.ndarray:

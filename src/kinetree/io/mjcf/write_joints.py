@@ -315,7 +315,11 @@ def joint_attributes(model, part: Part, features: UnsupportedFeatures) -> dict[s
         name = model.joint_name(part.body)
         limits = [c for c in model.equalities if isinstance(c, RotationLimit) and c.joint == name and c.active]
         if limits:
-            found |= range_attributes("", (0.0, min(c.angle for c in limits)))
+            limit = min(limits, key=lambda c: c.angle)
+            found |= range_attributes("", (0.0, limit.angle))
+            if limit.softness is not None:
+                found["solreflimit"] = numbers_text(limit.softness.solref)
+                found["solimplimit"] = numbers_text(limit.softness.solimp)
     return found
 
 
