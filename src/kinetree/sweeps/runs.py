@@ -136,7 +136,7 @@ class Runs:
         return found
 
     def inputs_over_time(self, name: str, own: int, shape: tuple[int, ...]) -> np.ndarray | None:
-        """An input as rows over time (1 or steps, *shape); raises ArgumentError."""
+        """An input as rows over time, ``(1 or steps, *shape)``; raises ArgumentError."""
         given = getattr(self, name)
         if given is None:
             return None
