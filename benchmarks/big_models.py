@@ -20,6 +20,7 @@ import time
 import numpy as np
 
 from benchmarks import store, timing
+from benchmarks.figure_style import pyplot
 from benchmarks.machine import machine, versions
 from benchmarks.verify import WrongAnswer
 
@@ -273,12 +274,7 @@ def _digits(x: float) -> str:
 
 def plot(result: dict) -> None:
     """Cost of a body against the number of links, for the chains."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 8})
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     rows = [row for row in result["rows"] if row["kind"] == "GU"]
     figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.0), sharey=True, layout="constrained")
     for axis, name in zip(axes, ("rnea", "aba"), strict=True):
@@ -290,10 +286,9 @@ def plot(result: dict) -> None:
             ]
             if not points:
                 continue
-            axis.loglog(*zip(*points, strict=True), ".-", label=engine, linewidth=1.0)
+            axis.loglog(*zip(*points, strict=True), ".-", label=engine)
         axis.set_title(name)
         axis.set_xlabel("links of the chain")
-        axis.grid(alpha=0.3)
     axes[0].set_ylabel("ns per body and state")
     axes[1].legend()
     figure.savefig(DOCS / "big_models.svg", metadata={"Date": None})

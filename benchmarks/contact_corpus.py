@@ -66,6 +66,7 @@ def examine(file: File) -> dict[str, object]:
 
 def line(corpus: str, rows: list[dict]) -> str:
     """A row of the table."""
+
     def total(what):
         return sum(row.get(what, 0) for row in rows)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 import kinetree as kt
 from benchmarks import store, timing
+from benchmarks.figure_style import pyplot
 from benchmarks.machine import machine, versions
 from benchmarks.verify import WrongAnswer
 from kinetree.integrators import LinearlyImplicit, System
@@ -156,21 +157,15 @@ def table(result: dict) -> tuple[str, str]:
 
 def plot(result: dict) -> None:
     """Iterations against the stiffness and against the number of links."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 8})
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     figure, axes = plt.subplots(1, 2, figsize=(7.5, 2.8), layout="constrained")
     for axis, key, rows, label in (
         (axes[0], "k", result["by stiffness"], "stiffness [N/m], 50 links"),
         (axes[1], "links", result["by links"], "links, 1e6 N/m"),
     ):
         for name, text in (("plain", "without preconditioner"), ("preconditioned", "articulated bodies")):
-            axis.loglog([row[key] for row in rows], [row[name] for row in rows], ".-", label=text, linewidth=1.0)
+            axis.loglog([row[key] for row in rows], [row[name] for row in rows], ".-", label=text)
         axis.set(xlabel=label, ylim=(1, 2000))
-        axis.grid(alpha=0.3)
     axes[0].set_ylabel("iterations, most of 10 steps")
     axes[0].legend()
     figure.savefig(DOCS / "conjugate_gradients.svg", metadata={"Date": None})

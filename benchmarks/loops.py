@@ -17,6 +17,7 @@ from importlib.metadata import distribution
 import numpy as np
 
 from benchmarks import store, timing
+from benchmarks.figure_style import pyplot
 from benchmarks.machine import machine, versions
 from benchmarks.rivals.mechanisms import MuJoCo, Pinocchio
 from benchmarks.rivals.pinocchio_cpp import NoCompiler
@@ -361,12 +362,7 @@ def table(result: dict) -> str:
 
 def plot(result: dict) -> None:
     """Operations and time of ladders and chains against the number of cells."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 8})
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.0), layout="constrained")
     for family, color in zip(FAMILIES, ("C0", "C1"), strict=True):
         rows = [row for row in result["cells"] if row["family"] == family]
@@ -380,7 +376,6 @@ def plot(result: dict) -> None:
     axes[1].set_ylabel("ns per state of a batch")
     for axis in axes:
         axis.set_xlabel("cells")
-        axis.grid(alpha=0.3)
     axes[0].legend()
     figure.savefig(DOCS / "loops.svg", metadata={"Date": None})
     plt.close(figure)

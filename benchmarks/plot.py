@@ -5,7 +5,8 @@ from __future__ import annotations
 import pathlib
 
 from benchmarks import store
-from kinetree.viz.style import COLORS, INK, STYLE
+from benchmarks.figure_style import pyplot
+from kinetree.viz.style import COLORS, INK
 
 FILE = pathlib.Path(__file__).parent.parent / "docs" / "benchmarks.svg"
 QUANTITIES = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
@@ -13,12 +14,7 @@ QUANTITIES = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
 
 def rivals() -> None:
     """Draw the best offer of every engine for every robot, per quantity, against kinetree's batch (or call)."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", **STYLE})
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     result = store.read("rivals")
     engines = list(
         dict.fromkeys(

@@ -17,6 +17,7 @@ import numpy as np
 
 import kinetree as kt
 from benchmarks import store, timing
+from benchmarks.figure_style import pyplot
 from benchmarks.machine import machine, versions
 from benchmarks.verify import WrongAnswer
 
@@ -92,21 +93,14 @@ def measure(n: int) -> dict:
 
 def plot(result: dict) -> None:
     """Time against n, with slopes 1 and 3."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 9})
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(6.4, 4.0))
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(7.5, 4.0), layout="constrained")
     for name, label in NAMES.items():
         rows = [(row["n"], 1e6 * row["times"][name]["median"]) for row in result["rows"] if name in row["times"]]
         axis.loglog(*zip(*rows, strict=True), marker="o", markersize=3, label=label)
     axis.set_xlabel("bodies")
     axis.set_ylabel("time of one step [us]")
-    axis.grid(which="both", alpha=0.25)
-    axis.legend(fontsize=8)
-    figure.tight_layout()
+    figure.legend(loc="outside right upper")
     figure.savefig(DOCS / "redmax.svg", metadata={"Date": None})
     plt.close(figure)
 

@@ -7,8 +7,8 @@ import pathlib
 import re
 
 from benchmarks import store
+from benchmarks.figure_style import pyplot
 from benchmarks.table import ROOT, machine_line, put
-from kinetree.viz.style import STYLE
 
 PAGE = ROOT / "docs" / "work_precision.md"
 PICTURE = ROOT / "docs" / "work_precision.svg"
@@ -113,12 +113,7 @@ def _foot(result: dict) -> str:
 
 def draw(result: dict, file: pathlib.Path = PICTURE) -> None:
     """Error against CPU time on the left, against evaluations on the right; a row for each problem."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", **STYLE})
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     rows = result["problems"]
     # As wide as a page, so that letters keep their size.
     figure, axes = plt.subplots(len(rows), 2, figsize=(7.8, 2.5 * len(rows) + 0.9), squeeze=False, sharey=True)

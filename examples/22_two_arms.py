@@ -39,6 +39,7 @@ def run(model, q, scale=1.0):  # the run, and errors of position [m], pseudovelo
     known = kt.control.TwoArms(model.replace(I=[I * scale for I in model.I]), joints=arms.joints, q=q)
     start, path = kt.control.load_position(arms, q), np.array((0.0, 0.4, 0.0, 0.0, 0.0, 0.1, *np.zeros(arms.dof - 6)))
     profile = lambda t: np.array([10.0 * np.sin(np.pi * t), 5.0, 8.0])  # noqa: E731  # force on the second body [N]
+
     def motion(t):
         x, rate, acceleration = t**3 * (10 - 15 * t + 6 * t**2), 30 * (t - t**2) ** 2, 60 * (t - t**2) * (1 - 2 * t)
         turn = np.array(kt.spatial.rotations.ry(path[1] * x).T.matrix.rows)
@@ -55,7 +56,7 @@ def run(model, q, scale=1.0):  # the run, and errors of position [m], pseudovelo
 
 def main(plot: str | None = None) -> None:
     plt.style.use(kt.viz.STYLE)
-    figure = plt.figure(figsize=(11, 6), layout="constrained")
+    figure = plt.figure(figsize=(8.0, 4.8), layout="constrained")
     for n, what in enumerate(("position [mm]", "velocity [mm/s, mrad/s]", "force [N]")):
         plt.subplot2grid((3, 2), (n, 0)).set(xlabel="t [s]", ylabel=f"error of\n{what}")
     for name, scale in CASES.items():

@@ -56,7 +56,7 @@ def main(plot: str = "") -> None:
     if not plot:
         return
     plt.style.use(kt.viz.STYLE)
-    figure, axes = plt.subplots(1, 3, figsize=(9.0, 3.4), sharex=True, sharey=True)
+    figure, axes = plt.subplots(1, 3, figsize=(7.5, 2.8), sharex=True, sharey=True)
     for ax, q in zip(axes, ([0.0, 0.0], [0.5, 0.6], [1.0, 1.3]), strict=True):
         points = {name: kt.pose(model, q, frame=name)[1][[0, 2]] for name in ("near", "far", "tip")}
         ax.plot(*np.transpose(list(points.values())), "o-", color="0.6", linewidth=4.0)

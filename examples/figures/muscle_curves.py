@@ -19,16 +19,18 @@ import kinetree as kt
 
 def draw(path: Path) -> None:
     """The four curves of each set."""
-    figure, axes = plt.subplots(1, 4, figsize=(12, 2.8), layout="constrained")
+    plt.style.use(kt.viz.STYLE)
+    figure, axes = plt.subplots(2, 2, figsize=(7.5, 5.0), layout="constrained")
     fields = ("active_force_length", "passive_force_length", "force_velocity", "tendon_force_length")
     ranges = ((0.3, 2.0), (0.3, 1.8), (-1.2, 1.2), (0.99, 1.06))
-    for ax, field, (low, high) in zip(axes, fields, ranges, strict=True):
+    for ax, field, (low, high) in zip(axes.flat, fields, ranges, strict=True):
         x = np.linspace(low, high, 300)
         for name in kt.muscles.CURVES:
-            ax.plot(x, getattr(kt.muscles.curves(name), field)(x), label=name, lw=1.2)
+            ax.plot(x, getattr(kt.muscles.curves(name), field)(x), label=name)
         ax.set(title=field.replace("_", " "), xlabel="velocity" if field == "force_velocity" else "length")
-    axes[0].set_ylabel("force / F0")
-    axes[2].legend(fontsize=7)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("force / F0")
+    axes[0, 1].legend()
     figure.savefig(path)
 
 
