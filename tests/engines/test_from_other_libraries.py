@@ -1,4 +1,4 @@
-"""The page for users of other libraries: each expression of Pinocchio, MuJoCo and Drake is run, and gives our result."""
+"""The page for users of other libraries: expressions of Pinocchio, MuJoCo and Drake are run and give our results."""
 
 from __future__ import annotations
 
