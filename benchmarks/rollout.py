@@ -37,6 +37,23 @@ TOLERANCE = 1e-9  # rounding of each step, grown by the motion's own sensitivity
 FLOATING = {"semi_implicit": 2e-2, "rk4": 1e-6}  # what the methods are off in that time, relative
 
 
+def plain_urdf(robot: str, damping: float | None = None) -> str:
+    """The URDF of a robot of ``ROBOTS`` with fingers fixed; other damping of its joints [N m s/rad] if given."""
+    from tests.engines.robots import robot_path
+
+    with open(robot_path(robot.partition(" ")[0]), encoding="utf-8") as file:
+        text = re.sub(r"<mimic [^>]*/>", "", file.read())
+    text = re.sub(r'(<joint name="[^"]*finger_joint[^"]*" type=")prismatic"', r'\1fixed"', text)
+    return text if damping is None else re.sub(r' damping="[^"]*"', f' damping="{damping}"', text)
+
+
+def plain_robot(kt, robot: str, damping: float | None = None):
+    """The same as a model without limits and dry friction."""
+    text = plain_urdf(robot, damping)
+    model = kt.load(text, floating_base=robot.endswith(" floating"), inertia="accept").without_limits()
+    return model.replace(dry_friction=0.0)
+
+
 class WrongAnswer(AssertionError):
     """A contender does not compute the motion; nothing is timed."""
 
@@ -57,16 +74,10 @@ class Task:
         import mujoco
 
         from tests.engines.mujoco_bridge import MujocoBridge
-        from tests.engines.robots import robot_path
 
-        name, _, base = robot.partition(" ")
-        floating = base == "floating"
-        with open(robot_path(name), encoding="utf-8") as file:
-            text = re.sub(r"<mimic [^>]*/>", "", file.read())
-        text = re.sub(r'(<joint name="[^"]*finger_joint[^"]*" type=")prismatic"', r'\1fixed"', text)
+        floating = robot.endswith(" floating")
         self.kt, self.robot, self.n, self.steps = kt, robot, states, steps
-        model = kt.load(text, floating_base=floating, inertia="accept").without_limits()
-        self.model = model.replace(dry_friction=0.0)
+        self.model = plain_robot(kt, robot)
         written = kt.io.to_mjcf(self.model, meshes="drop", unsupported="drop")
         self.bridge = MujocoBridge(self.model, mujoco.MjModel.from_xml_string(written))
         self.mj_model, self.mujoco, self.floating = self.bridge.mj_model, mujoco, floating

@@ -6,8 +6,6 @@ what ``python -m benchmarks.gpu`` verifies where there is one.
 
 from __future__ import annotations
 
-import types
-
 import numpy as np
 import pytest
 
@@ -19,6 +17,7 @@ from kinetree.native.engine import Target
 from kinetree.native.kernel import Kernel
 from kinetree.trace.program import Program
 from tests.compiler.cuda_shim import COMPILER, ShimKernel
+from tests.compiler.emulated_device import emulate, on_device
 from tests.compiler.random_programs import assert_agree, random_program
 
 STATES = 77  # two whole warps and a part of one
@@ -203,74 +202,11 @@ def test_impossible_options_are_refused(options):
 # Calls, with a stand-in for CuPy -----------------------------------------------------------------------------------
 
 
-class Array(np.ndarray):
-    """A NumPy array that passes for one of CuPy's."""
-
-    device = property(lambda self: _Nothing())
-    get = lambda self: np.array(self)  # noqa: E731
-
-    @property
-    def data(self):
-        return types.SimpleNamespace(ptr=self.ctypes.data)
-
-
-class _Nothing:
-    id = 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return None
-
-
 @pytest.fixture
 def device(monkeypatch, tmp_path):
-    """A module with the part of CuPy that calls use; kernels run in the emulation."""
-    kernels = {}
-
-    class RawModule:
-        def __init__(self, code, options):
-            self.code = code
-
-        def get_function(self, name):
-            def launch(grid, block, arguments):
-                function, source = kernels["function"], kernels["function"].source(str(arguments[0].dtype))
-                assert source.text == self.code or kernels["shared"]
-                assert block == (source.threads,)
-                ins, outs = len(function.function.input_names), len(function.function.output_names)
-                n = int(arguments[ins + outs])
-                assert grid == (-(-n // source.threads),)
-                params = arguments[-1]["x"] if len(arguments) > ins + outs + 2 else None
-                kernel = ShimKernel(types.SimpleNamespace(
-                    text=self.code, name=name, dtype=source.dtype, threads=source.threads, by_value=source.by_value
-                ), function.function.program, params, tmp_path)  # fmt: skip
-                results, status = kernel([np.asarray(x) for x in arguments[:ins]], n)
-                for target, result in zip(arguments[ins : ins + outs], results, strict=True):
-                    target[...] = result.reshape(target.shape)
-                arguments[ins + outs + 1][0] |= status
-
-            launch.num_regs = 0
-            return launch
-
-    fake = types.SimpleNamespace(
-        ndarray=Array,
-        RawModule=RawModule,
-        cuda=types.SimpleNamespace(Device=_Nothing),
-        zeros=lambda *x: np.zeros(*x).view(Array),
-        empty=lambda *x: np.empty(*x).view(Array),
-    )
-    monkeypatch.setitem(__import__("sys").modules, "cupy", fake)
-
-    def make(f, **options):
-        kernels["function"], kernels["shared"] = to_cuda(f, **options), False
-        return kernels["function"]
-
-    return make
-
-
-def on_device(x):
-    return np.ascontiguousarray(x).view(Array)
+    """Functions on a device that is emulated."""
+    emulate(monkeypatch, tmp_path)
+    return to_cuda
 
 
 @needs_compiler

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.projection import has_loops
 from kinetree.algorithms.spec import Spec
-from kinetree.arguments import a_method, a_model, a_truth_value, checked, number, refuse
+from kinetree.arguments import a_method, a_model, a_truth_value, checked, choice, number, refuse
 from kinetree.compiler.array_calls import checked_outs, writable_apart
 from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
@@ -41,6 +41,7 @@ from kinetree.simulation.rollout_arrays import (
     over_time,
     start_of_time,
 )
+from kinetree.simulation.rollout_device import DEVICES, require_device, rolled_on_device
 from kinetree.simulation.rollout_model import a_ground, on_ground, require_contacts, rollout_method, with_stops
 from kinetree.simulation.rollout_singular import PIVOT, is_repeated, through_singular
 
@@ -72,6 +73,8 @@ class Rollout:
     threads : int, optional
         The most threads that share the states; default the environment variable
         KINETREE_NUM_THREADS, else all cores. Results are the same bits for any number.
+    device : {"cpu", "cuda"}
+        As for `rollout`.
 
     Attributes
     ----------
@@ -80,6 +83,7 @@ class Rollout:
     integrator : str
     checks : bool
     threads : int or None
+    device : str
     notes : tuple of str
         Warnings, such as bodies that pass through each other.
 
@@ -109,6 +113,7 @@ class Rollout:
         closure="projection",
         checks: bool = True,
         threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
         model = on_ground(model, ground)
         self.model = self._base = closed_by(with_stops(model), closure, None, "rollout")
@@ -120,6 +125,9 @@ class Rollout:
         self._method, self.integrator = rollout_method(integrator, self.model)
         self.checks = bool(checks)
         self.threads = checked_threads(threads)
+        self.device = choice("rollout: device", device, DEVICES)
+        if device == "cuda":
+            require_device("rollout")
         self._parameters: tuple = ()
         self._functions: dict[tuple, Function] = {}
         self._chosen: dict[str, Rollout] = {}
@@ -239,7 +247,8 @@ class Rollout:
         """All steps in machine code, and once more where a loop passes a singular position; errors are located."""
         memory = self._memory(start, inputs, present)
         places = [last_alone(batch, x.shape[-1], steps // every + 1, x.dtype) for x in memory[len(records) - 2 :]]
-        status = roll(f, batch, [*start, *memory], inputs, [*records, *places], steps, every)
+        run = rolled_on_device if self.device == "cuda" else roll
+        status = run(f, batch, [*start, *memory], inputs, [*records, *places], steps, every)
         if has_loops(self._base) and passes_singular(self._method) and is_repeated(self._base, f, records[0].dtype):
             pivot, special = self._function((), PIVOT), partial(self._function, present, passing=True)
             status = through_singular(pivot, special, status, (start, inputs, records), batch, steps, every)
@@ -439,7 +448,7 @@ class Rollout:
 
     def __reduce__(self):
         known = self.integrator if self.integrator in ("auto", *FIXED_STEP) else self._method
-        return _rebuilt, (self._base, known, self._closure, self.checks, self.threads, self._parameters)
+        return _rebuilt, (self._base, known, self._closure, self.checks, self.threads, self.device, self._parameters)
 
     def __repr__(self) -> str:
         return f"<Rollout by {self.integrator} for model {self.model.name!r}>"
@@ -466,6 +475,7 @@ def rollout(
     closure="projection",
     checks: bool = True,
     threads: int | None = None,
+    device: str = "cpu",
     out=None,
     dtype=None,
 ) -> RolloutStates | InternalRolloutStates | ContactRolloutStates | MeasuredRolloutStates:
@@ -511,6 +521,9 @@ def rollout(
         Whether states that are not finite, or no states of this model, end the call with an error.
     threads : int, optional
         The most threads that share the states; default all cores. Results are the same bits whatever their number.
+    device : {"cpu", "cuda"}
+        Where steps are computed: on a CUDA device one launch of a kernel is a step of all states. Arrays are those of
+        NumPy all the same; see docs/gpu.md.
     out : tuple of arrays, optional
         Filled with the result and returned.
     dtype : dtype, optional
@@ -538,6 +551,8 @@ def rollout(
         A loop is open at the start. In a step, forces of sticking friction or hard limits were not found.
     MemoryLimitError
         The recorded states would not fit into memory; the message has a distance of samples that fits.
+    MissingDependencyError
+        There is no CUDA device, or CuPy is not installed.
     ShapeError, NonFiniteError, QuaternionError, CouplingError
         The start is not one of this model, or the inputs are not finite; for later inputs the message has the step.
 
@@ -566,11 +581,12 @@ def rollout(
     """
     method = FIXED_STEP.get(integrator) if isinstance(integrator, str) else None
     ways = tuple(closure.items()) if isinstance(closure, Mapping) else closure
-    key = ("rollout", integrator, method, a_ground(ground), ways, bool(checks), checked_threads(threads))
+    key = ("rollout", integrator, method, a_ground(ground), ways, bool(checks), checked_threads(threads), device)
     functions = model.functions if isinstance(model, Model) else {}
     compiled = functions.get(key)
     if compiled is None:
-        compiled = Rollout(model, integrator, ground=ground, closure=closure, checks=checks, threads=threads)
+        options = {"ground": ground, "closure": closure, "checks": checks, "threads": threads, "device": device}
+        compiled = Rollout(model, integrator, **options)
         compiled = functions.setdefault(key, compiled)
     return compiled(
         q0, v0, tau, dt, steps=steps, f_ext=f_ext, x0=x0, control=control, record=record, t0=t0, out=out, dtype=dtype
@@ -591,8 +607,8 @@ def _at_step(error: KinetreeError, t: int, time: float) -> KinetreeError:
     return error
 
 
-def _rebuilt(model, integrator, closure, checks, threads, parameters) -> Rollout:
-    result = Rollout(model, integrator, closure=closure, checks=checks, threads=threads)
+def _rebuilt(model, integrator, closure, checks, threads, device, parameters) -> Rollout:
+    result = Rollout(model, integrator, closure=closure, checks=checks, threads=threads, device=device)
     for entry in parameters:
         result = result.with_parameters(entry)
     return result

@@ -32,8 +32,8 @@ class SweepRollout(Rollout):
     """
 
     def __init__(self, model, law: Law | None, diagonal: bool, own_frames: bool, device: str, **options) -> None:
-        super().__init__(model, checks=False, **options)
-        self._law, self._diagonal, self._own_frames, self._device = law, diagonal, own_frames, device
+        super().__init__(model, checks=False, device=device, **options)
+        self._law, self._diagonal, self._own_frames = law, diagonal, own_frames
         self._given: dict[str, np.ndarray] = {}
         self._plain = self
 
@@ -73,13 +73,7 @@ class SweepRollout(Rollout):
 
     def _run_kernel(self, f, batch, start, inputs, present, records, steps: int, every: int) -> None:
         given = [self._given[name].astype(records[0].dtype, copy=False) for name in self._given]
-        if self._device == "cuda":
-            from kinetree.sweeps.device import rolled_on_device
-
-            memory = self._memory(start, inputs, present)
-            rolled_on_device(f, batch, [*start, *memory], [*inputs, *given], records, steps, every)
-        else:
-            super()._run_kernel(f, batch, start, [*inputs, *given], present, records, steps, every)
+        super()._run_kernel(f, batch, start, [*inputs, *given], present, records, steps, every)
 
     def _at(self, inputs, present, t: int):
         return super()._at(inputs[: len(inputs) - len(self._given)] if self._given else inputs, present, t)

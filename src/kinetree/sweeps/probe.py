@@ -16,9 +16,9 @@ from kinetree.sweeps.plan import Plan
 TRIES = 8  # samples that are tried until one gives the shapes
 TIMED = 0.05  # s that the measured batch takes at least
 MOST_TIMED = 4096  # samples of it
-TARGET = 1.0  # s of a chunk
-LEAST = 0.05  # s of a chunk, where there are few samples
-SHARES = 8  # chunks of each worker at least, so that all end at about the same time
+TARGET = 1.0  # s of a chunk, at most on a few workers
+OVERHEAD = 0.01  # s that a chunk takes a worker beside its simulations: messages, files
+RATE = 100.0  # chunks that client and scheduler handle in a second
 MOST_BYTES = 2**28  # of the states of a chunk
 COPIES = 4.0  # of the states while measures are computed
 LANES = 16  # states that machine code takes together, at most
@@ -108,7 +108,7 @@ def _seconds(plan: Plan, size: int) -> float:
 
 
 def chunk_size(probe: Probe, count: int, workers: int) -> int:
-    """Samples of a chunk: a second of work, less where memory is short or samples are few; a power of two.
+    """Samples of a chunk, a power of two.
 
     Parameters
     ----------
@@ -117,11 +117,19 @@ def chunk_size(probe: Probe, count: int, workers: int) -> int:
         All samples.
     workers : int
         Threads that compute chunks.
+
+    Notes
+    -----
+    With W seconds of work for each worker, chunks of c seconds cost W / c overheads, and at the end workers wait for
+    the last one, c / 2 on average: least at c = sqrt(2 W overhead). From a second on there is nothing to gain, unless
+    workers are so many that client and scheduler would not keep up. Less where memory is short.
     """
-    target = min(TARGET, max(LEAST, count * probe.seconds / (workers * SHARES)))
-    room = min(MOST_BYTES, available_memory() / (4.0 * workers)) if math.isfinite(available_memory()) else MOST_BYTES
+    work = count * probe.seconds / workers
+    target = min(work, max(min(TARGET, math.sqrt(2.0 * OVERHEAD * work)), workers / RATE))
+    share = available_memory() / (4.0 * min(workers, cores()))  # other machines are taken to have as much for a core
+    room = min(MOST_BYTES, share) if math.isfinite(share) else MOST_BYTES
     n = min(target / max(probe.seconds, 1e-9), room / (COPIES * probe.bytes), count)
-    return min(count, 2 ** max(0, round(math.log2(max(1.0, n)))))
+    return min(count, 2 ** max(0, math.floor(math.log2(max(1.0, n)))))
 
 
 def cores() -> int:

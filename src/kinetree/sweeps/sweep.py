@@ -13,6 +13,7 @@ from kinetree.arguments import a_path, a_truth_value, choice, refuse, shown, who
 from kinetree.errors import ArgumentError, SweepError
 from kinetree.model import Model
 from kinetree.simulation.progress import Progress
+from kinetree.simulation.rollout_device import DEVICES, require_device
 from kinetree.sweeps import cluster
 from kinetree.sweeps.chunk import Failure, computed
 from kinetree.sweeps.design import Design
@@ -24,7 +25,6 @@ from kinetree.sweeps.runs import Runs
 from kinetree.sweeps.store import FORMAT, Store
 
 WORTHWHILE = 10.0  # s of work of one core, from which on a cluster is started by default
-DEVICES = ("cpu", "cuda")
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +190,7 @@ def sweep(
     if not isinstance(model, Model) and not callable(model):
         refuse("sweep: model", model, "a kinetree.Model, or a function that makes one")
     if device == "cuda":
-        from kinetree.sweeps.device import require_device
-
-        require_device()
+        require_device("sweep")
     _check_client(client)
     plan = Plan(
         model, Design.of(over, design, sampling, samples, seed), Runs.of(simulate), measures_of(measure), device
