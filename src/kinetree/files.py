@@ -90,13 +90,15 @@ def read_ordinary(path: str | PathLike, most: int) -> bytes:
 
 
 @contextmanager
-def replacing(path: str | PathLike) -> Iterator[BinaryIO]:
+def replacing(path: str | PathLike, tidy: bool = True) -> Iterator[BinaryIO]:
     """Open a new file that takes the place of ``path`` when the block ends without an error.
 
     Parameters
     ----------
     path : str or path
         A link stays a link, and the file that it leads to is replaced. Pipes and devices are written to directly.
+    tidy : bool
+        Look through the folder for files of killed writers; see `remove_abandoned` for folders of very many files.
 
     Yields
     ------
@@ -126,7 +128,7 @@ def replacing(path: str | PathLike) -> Iterator[BinaryIO]:
     """
     path, yours = Path(path), False
     try:
-        with _opened(path) as (file, finish):
+        with _opened(path, tidy) as (file, finish):
             yours = True
             yield file
             yours = False
@@ -137,15 +139,16 @@ def replacing(path: str | PathLike) -> Iterator[BinaryIO]:
         raise _refusal(path, error) from error
 
 
-def write_bytes(path: str | PathLike, data: bytes) -> None:
+def write_bytes(path: str | PathLike, data: bytes, tidy: bool = True) -> None:
     """Replace a file by one with this content, as a whole or not at all; see `replacing`.
 
     Parameters
     ----------
     path : str or path
     data : bytes
+    tidy : bool
     """
-    with replacing(path) as file:
+    with replacing(path, tidy) as file:
         file.write(data)
 
 
@@ -159,6 +162,46 @@ def write_text(path: str | PathLike, text: str) -> None:
         Its lines end in the file as they end here: "\n" stays "\n" on every system.
     """
     write_bytes(path, text.encode("utf-8"))
+
+
+def make_folder(path: str | PathLike) -> None:
+    """Make a folder, and those that it is in, where they are not there.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Raises
+    ------
+    FileWriteError
+    """
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _refusal(Path(path), error) from error
+
+
+def sync_folder(path: str | PathLike) -> None:
+    """Bring the names of new files in a folder to the disk, where the system can.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Raises
+    ------
+    FileWriteError
+    """
+    if os.name != "posix":
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _refusal(Path(path), error) from error
 
 
 def _refusal(path: Path, error: OSError) -> FileWriteError:
@@ -177,7 +220,7 @@ def _refusal(path: Path, error: OSError) -> FileWriteError:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[BinaryIO, Callable[[], None]]]:
+def _opened(path: Path, tidy: bool) -> Iterator[tuple[BinaryIO, Callable[[], None]]]:
     """A pipe, a device, or a file that is open already, at its end; else a new file in the folder of the old one."""
     if _OPEN_ALREADY.fullmatch(os.path.abspath(path)) or (path.exists() and not path.is_file()):
         with path.open("ab") as file:
@@ -189,7 +232,8 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, Callable[[], None]]]:
     old = target.stat() if target.exists() else None
     if old is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file that is there is write-protected")
-    _remove_abandoned(target.parent)
+    if tidy:
+        remove_abandoned(target.parent)
     draft = _Nameless.made_in(target.parent) or _Named(target.parent)
 
     def finish() -> None:
@@ -278,8 +322,13 @@ def _machine() -> str:
     return f"{zlib.crc32(os.uname().nodename.encode()) if hasattr(os, 'uname') else 0:08x}"
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove the unfinished files of processes that have ended."""
+def remove_abandoned(folder: Path) -> None:
+    """Remove the unfinished files of processes that have ended.
+
+    Parameters
+    ----------
+    folder : Path
+    """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             found = _UNFINISHED.fullmatch(entry.name)

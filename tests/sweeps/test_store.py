@@ -71,12 +71,12 @@ def test_a_chunk_whose_writing_was_cut_off_is_written_again(undisturbed, tmp_pat
     """After any of the files of the second chunk: finished chunks are not touched, the result is the same files."""
     path, count, original = tmp_path / "runs.zarr", [0], stores.write_bytes
 
-    def cut_off(file, data):
+    def cut_off(file, data, *more):
         if ".1" in file.name or file.name == "1.json":
             if count[0] == written:
                 raise KeyboardInterrupt
             count[0] += 1
-        original(file, data)
+        original(file, data, *more)
 
     monkeypatch.setattr(stores, "write_bytes", cut_off)
     with pytest.raises(KeyboardInterrupt):
@@ -95,10 +95,10 @@ def test_a_full_disk_keeps_finished_chunks(undisturbed, tmp_path, monkeypatch):
     """The error names the file and the reason; with room the same call continues."""
     path, original = tmp_path / "runs.zarr", stores.write_bytes
 
-    def full(file, data):
+    def full(file, data, *more):
         if file.name.startswith("c.2"):
             raise FileWriteError(f"{file}: not written: No space left on device.", errno=errno.ENOSPC)
-        original(file, data)
+        original(file, data, *more)
 
     monkeypatch.setattr(stores, "write_bytes", full)
     with pytest.raises(FileWriteError, match="No space left on device"):

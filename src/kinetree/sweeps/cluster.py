@@ -1,12 +1,16 @@
 """Chunks on the workers of a Dask cluster: back-pressure, workers that die, a connection that is lost.
 
 A bounded number of chunks is in flight, so memory does not grow with the sweep. A worker writes its chunk into the
-store itself where it sees it, else the client does. A chunk whose worker dies goes to another one; one that
-takes worker after worker with it is computed by halves, until the sample that ends them is alone.
+store itself where it sees it, else the client does. A chunk whose worker dies goes to another one, which first looks
+whether it was written before that; one that takes worker after worker with it is computed by halves, until the sample
+that ends them is alone.
 """
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
+import errno
 import hashlib
 import os
 import pickle
@@ -18,15 +22,20 @@ from contextlib import contextmanager
 import numpy as np
 
 from kinetree.errors import FileWriteError, KinetreeError, SweepError
+from kinetree.log import LOG
 from kinetree.native.threads import checked_threads
 from kinetree.once import made_once
-from kinetree.sweeps.chunk import FAILED, FINISHED, ChunkResult, Failure, computed, processor
+from kinetree.simulation.provenance import version
+from kinetree.sweeps.chunk import FAILED, FINISHED, ChunkResult, Failure, computed
 from kinetree.sweeps.packages import needed
 from kinetree.sweeps.store import Store
 
 AHEAD = 2  # chunks in flight for each thread of the workers: one that is computed, one that waits
 ALIVE = 1.0  # s between looks at the connection
+PATIENCE = 10.0  # s, in which a scheduler answers
 KILLS = 1  # workers that a chunk may take with it, in the embedded cluster, before it is handed back
+KEPT = 4  # sweeps that a worker keeps compiled
+UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _PLANS: dict[str, object] = {}  # of this process, by digest
 
 
@@ -57,8 +66,8 @@ def embedded(workers: int | None = None, memory: str | float = "auto") -> Iterat
     with dask.config.set(settings):
         try:
             cluster = distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=memory,
-                silence_logs=50,
+                n_workers=count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+                memory_limit=memory, silence_logs=50,
             )  # fmt: skip
         except Exception as error:
             raise SweepError(
@@ -66,7 +75,7 @@ def embedded(workers: int | None = None, memory: str | float = "auto") -> Iterat
                 "if __name__ == '__main__':, since workers import it; client=False takes no processes."
             ) from error
         try:
-            with distributed.Client(cluster) as client:
+            with distributed.Client(cluster, set_as_default=False) as client:
                 yield client
         finally:
             cluster.close()
@@ -85,7 +94,7 @@ def connected(given) -> Iterator[object]:
         yield given
         return
     try:
-        client = distributed.Client(given, timeout="10s")
+        client = distributed.Client(given, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise SweepError(f"sweep: no scheduler of Dask answers at {given!r}: {error}") from error
     with client:
@@ -110,7 +119,8 @@ class Sharing:
         self._packed = packed(plan, variables)
         self._digest = hashlib.sha256(self._packed).hexdigest()
         self._done: queue.SimpleQueue = queue.SimpleQueue()
-        self._processor = processor(plan.device)
+        self._seen: tuple[float, dict] = (-ALIVE, {})  # when the workers were looked at last
+        self._shared = True  # whether workers may see the store
 
     def run(self, chunks: Iterable[int], report: Callable[[ChunkResult], None]) -> None:
         """Compute and write chunks, reporting each.
@@ -149,7 +159,17 @@ class Sharing:
         return max(2, AHEAD * threads)
 
     def _workers(self) -> dict:
-        return self._client.scheduler_info(n_workers=-1)["workers"]
+        """The workers by address, as they were a moment ago."""
+        when, found = self._seen
+        if time.monotonic() - when >= ALIVE:
+            try:
+                found = self._client.scheduler_info(n_workers=-1)["workers"]
+            except OSError:
+                self._lost()
+            if not found:
+                LOG.warning("sweep: the cluster has no workers; chunks wait for the first one")
+            self._seen = time.monotonic(), found
+        return found
 
     def _warm_up(self) -> None:
         """Let one worker of each machine compile, so that the others find the code on disk."""
@@ -158,22 +178,22 @@ class Sharing:
             hosts.setdefault(worker["host"], address)
         if self._client.cluster is not None and len(hosts) == 1:
             return  # workers of this machine: the first samples have been computed here
-        futures = [
-            self._client.submit(prepared, self._packed, self._digest, workers=[address], pure=False)
+        futures = {
+            address: self._client.submit(prepared, self._packed, self._digest, workers=[address], pure=False)
             for address in hosts.values()
-        ]
-        for future in futures:
-            while not future.done():
+        }
+        for address, future in futures.items():
+            while not future.done() and address in self._workers():
                 self._check_connection()
                 time.sleep(0.05)
-            if future.status == "error":
-                raise SweepError(f"sweep: a worker cannot compute this sweep: {_text(future.exception())}")
+            if future.status == "error" and not isinstance(error := self._fetched(future.exception), _killed()):
+                raise SweepError(f"sweep: a worker cannot compute this sweep: {_text(error)}")
 
     def _submit(self, k: int, flying: dict, tried: int = 0) -> None:
-        start, stop = self._store.ranges()[k]
         future = self._client.submit(
-            shared_chunk, self._packed, self._digest, str(self._store.path.absolute()), self._store.about["digest"],
-            k, start, stop, pure=False, key=f"sweep-{self._digest[:8]}-{k}-{tried}-{time.monotonic_ns()}",
+            shared_chunk, self._packed, self._digest, str(self._store.path.absolute()) if self._shared else None,
+            self._store.about["digest"], k, *self._store.range_of(k), pure=False,
+            key=f"sweep-{self._digest[:8]}-{k}-{tried}-{time.monotonic_ns()}",
         )  # fmt: skip
         flying[k] = future
         future.add_done_callback(lambda future, k=k: self._done.put((k, future)))
@@ -189,20 +209,31 @@ class Sharing:
         if self._client.status != "running":
             self._lost()
 
-    def _lost(self):
-        finished = sum(map(self._store.is_finished, range(len(self._store.ranges()))))
+    def _fetched(self, call: Callable):
+        """What the scheduler or a worker holds: the result or the error of a chunk."""
+        try:
+            return call()
+        except (OSError, asyncio.CancelledError, concurrent.futures.CancelledError) as error:
+            self._lost(error)
+
+    def _lost(self, error: BaseException | None = None):
+        finished = len(self._store.finished())
         raise SweepError(
-            f"sweep: the connection to the scheduler is lost; {finished} of {len(self._store.ranges())} chunks are "
+            f"sweep: the connection to the scheduler is lost; {finished} of {self._store.chunks} chunks are "
             f"finished and kept in {self._store.path}. The same call continues.",
             finished=finished,
-        )
+        ) from error
 
     def _take(self, k: int, future, flying, tries, report) -> None:
         status = future.status
         if status == "finished":
-            result = future.result()
-            if not self._store.is_finished(k):  # the worker does not see the store
+            result = self._fetched(future.result)
+            if result.arrays:  # the worker does not see the store
                 self._store.write(k, result)
+            elif not self._store.is_finished(k) and k not in self._store.finished():
+                self._shared = False  # it wrote into another folder of the same path
+                self._submit(k, flying, tries.get(k, 0))
+                return
             report(result)
             return
         if status in ("cancelled", "lost"):
@@ -212,14 +243,14 @@ class Sharing:
             self._check_connection()
             error: BaseException = SweepError("the chunk was cancelled")
         else:
-            error = future.exception()
+            error = self._fetched(future.exception)
         if isinstance(error, FileWriteError):
             raise error
         tries[k] = tries.get(k, 0) + 1
         if tries[k] <= self._retries:
             self._submit(k, flying, tries[k])
         elif isinstance(error, (MemoryError, _killed())):
-            result = self._by_halves(*self._store.ranges()[k], error)
+            result = self._by_halves(*self._store.range_of(k), error)
             self._store.write(k, result)
             report(result)
         else:
@@ -242,15 +273,16 @@ class Sharing:
             self._check_connection()
             time.sleep(0.02)
         if future.status == "finished":
-            return future.result()
-        self._check_connection()
-        return self._by_halves(start, stop, future.exception())
+            return self._fetched(future.result)
+        if future.status != "error":
+            self._lost()
+        return self._by_halves(start, stop, self._fetched(future.exception))
 
     def _failed(self, k: int, error: BaseException) -> ChunkResult:
         """The result of a sample that ends the process."""
         from kinetree.sweeps.chunk import emptied
 
-        plan, variables = pickle.loads(self._packed)
+        plan, variables, _ = pickle.loads(self._packed)
         message = f"the process that computed it ended: {_text(error)}"
         return emptied(plan, variables, k, message)
 
@@ -272,7 +304,7 @@ def packed(plan, variables) -> bytes:
     """
     cloudpickle = needed("cloudpickle")
     try:
-        return cloudpickle.dumps((plan, variables))
+        return cloudpickle.dumps((plan, variables, version()))
     except Exception as error:
         raise SweepError(
             f"sweep: the sweep cannot be sent to workers: {error}. Measures and factories hold no open files or locks; "
@@ -282,8 +314,12 @@ def packed(plan, variables) -> bytes:
 
 def _unpacked(data: bytes, digest: str):
     def make():
-        _PLANS.clear()  # one sweep at a time
-        return pickle.loads(data)
+        for old in list(_PLANS)[: -KEPT + 1]:
+            _PLANS.pop(old, None)
+        plan, variables, theirs = pickle.loads(data)
+        if theirs != version():
+            raise SweepError(f"sweep: this worker has kinetree {version()}, the client {theirs}. Install one version.")
+        return plan, variables
 
     return made_once(_PLANS, digest, make)
 
@@ -299,13 +335,25 @@ def computed_part(data: bytes, digest: str, start: int, stop: int) -> ChunkResul
     return computed(*_unpacked(data, digest), start, stop)
 
 
-def shared_chunk(data: bytes, digest: str, path: str, store_digest: str, k: int, start: int, stop: int) -> ChunkResult:
-    """Compute a chunk in a worker, and write it where the worker sees the store; else its arrays are in the result."""
+def shared_chunk(
+    data: bytes, digest: str, path: str | None, store_digest: str, k: int, start: int, stop: int
+) -> ChunkResult:  # fmt: skip
+    """Compute a chunk in a worker, and write it where the worker sees the store; else its arrays are in the result.
+
+    A chunk that is there already, since the worker that wrote it died before it could say so, is not computed again.
+    """
+    store = None if path is None else Store.opened_for(path, store_digest)
+    if store is not None and store.is_finished(k):
+        return store.result_of(k)
     result = computed_part(data, digest, start, stop)
-    store = Store.opened_for(path, store_digest)
     if store is not None:
-        store.write(k, result)
-        result.arrays = {}
+        try:
+            store.write(k, result)
+        except FileWriteError as error:
+            if error.errno not in UNWRITABLE:
+                raise
+        else:
+            result.arrays = {}
     return result
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,11 +21,13 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import FileFormatError, KinetreeError
-from kinetree.files import write_bytes
+from kinetree.files import make_folder, remove_abandoned, sync_folder, write_bytes
 from kinetree.sweeps.chunk import ChunkResult, Failure, Variable
 
 FORMAT = 1
 NOTES = "notes"  # folder beside the chunks of "status": failures, processors and checksums as JSON
+STATUS = Variable("status", (), "int8")
+_CHUNK = re.compile(r"c\.\d+")
 _FILLS = {"f": "NaN", "b": False, "i": -1, "u": None}
 
 
@@ -39,7 +42,7 @@ class Store:
     """
 
     def __init__(self, path, about: dict) -> None:
-        self.path, self.about = Path(path), about
+        self.path, self.about, self.is_complete = Path(path), about, False
         self.count, self.chunk = about["samples"], about["chunk"]
         self.variables = tuple(
             Variable(v["name"], tuple(v["shape"]), v["dtype"], v["labels"] and tuple(v["labels"]))
@@ -55,15 +58,17 @@ class Store:
         FileWriteError
         """
         path = Path(path)
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path / "status" / NOTES)  # first: it shows whose store was not made to its end
+        for folder in path.iterdir():
+            if folder.name != "status":
+                shutil.rmtree(folder)  # variables without chunks of such a one
         store = cls(path, about)
-        for variable in (*store.variables, Variable("status", (), "int8")):
+        for variable in (*store.variables, STATUS):
             folder = path / variable.name
-            folder.mkdir(exist_ok=True)
+            make_folder(folder)
             write_bytes(folder / "zarr.json", _json(store._array(variable)))
-        (path / "status" / NOTES).mkdir(exist_ok=True)
         store._write_group({})
-        _sync_folders(path, *(path / v.name for v in store.variables), path / "status")
+        store._sync(path, *(path / v.name for v in store.variables), path / "status")
         return store
 
     @classmethod
@@ -76,17 +81,20 @@ class Store:
             There is something else.
         """
         path = Path(path)
-        if not path.exists():
-            return None
         try:
+            if not path.exists():
+                return None
             attributes = json.loads((path / "zarr.json").read_bytes())["attributes"]
-            return cls(path, attributes["kinetree_sweep"])
+            about = attributes["kinetree_sweep"]
+            if about["format"] != FORMAT:
+                raise ValueError(f"its format is {about['format']}, this version reads {FORMAT}")
+            found = cls(path, about)
+            found.is_complete = bool(attributes.get("finished"))
+            return found
         except FileNotFoundError:
             # Without its description, which is written last, there is nothing of a sweep yet.
-            if path.is_dir() and not any(path.glob("status/c.*")):
-                names = {entry.name for entry in path.iterdir()}
-                if not names or (path / "status" / NOTES).is_dir():
-                    return None
+            if path.is_dir() and not any(path.glob("status/c.*")) and _is_begun(path):
+                return None
             raise FileFormatError(f"{path}: this is no store of a sweep. Give another path.", file=str(path)) from None
         except (KeyError, ValueError, TypeError, OSError) as error:
             raise FileFormatError(
@@ -94,13 +102,24 @@ class Store:
                 file=str(path),
             ) from None
 
-    def ranges(self) -> list[tuple[int, int]]:
-        """First and last sample of each chunk."""
-        return [(k, min(k + self.chunk, self.count)) for k in range(0, self.count, self.chunk)]
+    @property
+    def chunks(self) -> int:
+        """The number of chunks."""
+        return -(-self.count // self.chunk)
+
+    def range_of(self, k: int) -> tuple[int, int]:
+        """The first sample of a chunk, and the one after its last."""
+        return k * self.chunk, min((k + 1) * self.chunk, self.count)
 
     def is_finished(self, k: int) -> bool:
         """Whether a chunk is complete."""
-        return (self.path / "status" / f"c.{k}").is_file()
+        return self._file(STATUS, k).is_file()
+
+    def finished(self) -> list[int]:
+        """The chunks that are complete, in their order."""
+        with os.scandir(self.path / "status") as entries:
+            found = [int(entry.name[2:]) for entry in entries if _CHUNK.fullmatch(entry.name)]
+        return sorted(k for k in found if k < self.chunks)
 
     @classmethod
     def opened_for(cls, path, digest: str) -> Store | None:
@@ -123,26 +142,31 @@ class Store:
         sums = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
         failures = [asdict(failure) for failure in result.failures]
         note = _json({"chunk": k, "processor": result.cpu, "sha256": sums, "failures": failures})
-        notes = self.path / "status" / NOTES
-        files = [(self._file(v, k), contents[v.name]) for v in self.variables]
-        _together(write_bytes, [*files, (notes / f"{k}.json", note)])
-        _together(_sync_folders, [*((self.path / v.name,) for v in self.variables), (notes,)])
-        status = Variable("status", (), "int8")
-        write_bytes(self._file(status, k), self._content(status, result.status))
-        _sync_folders(self.path / "status")
+        files = [(self._file(v, k), contents[v.name], False) for v in self.variables]
+        _together(write_bytes, [*files, (self._note(k), note, False)])
+        _together(sync_folder, [*((self.path / v.name,) for v in self.variables), (self._note(k).parent,)])
+        write_bytes(self._file(STATUS, k), self._content(STATUS, result.status), False)
+        self._sync(self.path / "status")
 
     def finish(self) -> None:
         """Note in the attributes of the store that all chunks are complete, and on which processors they were."""
+        for folder in (*(self.path / v.name for v in self.variables), self.path / "status", self._note(0).parent):
+            remove_abandoned(folder)
         self._write_group({"finished": True, "processors": self.processors()})
-        _sync_folders(self.path)
+        self._sync(self.path)
+        self.is_complete = True
+
+    def result_of(self, k: int) -> ChunkResult:
+        """The result of a chunk that is complete, without its arrays."""
+        start, stop = self.range_of(k)
+        note = json.loads(self._note(k).read_bytes())
+        status = np.frombuffer(self._file(STATUS, k).read_bytes(), np.int8)[: stop - start]
+        failures = [Failure(**failure) for failure in note["failures"]]
+        return ChunkResult(start, stop, {}, status, failures, note["processor"])
 
     def notes(self) -> list[dict]:
         """The notes of finished chunks."""
-        return [
-            json.loads((self.path / "status" / NOTES / f"{k}.json").read_bytes())
-            for k in range(len(self.ranges()))
-            if self.is_finished(k)
-        ]
+        return [json.loads(self._note(k).read_bytes()) for k in self.finished()]
 
     def processors(self) -> list[str]:
         """Names of the processors that computed chunks."""
@@ -192,6 +216,14 @@ class Store:
     def _file(self, v: Variable, k: int) -> Path:
         return self.path / v.name / ".".join(["c", str(k), *["0"] * len(v.shape)])
 
+    def _note(self, k: int) -> Path:
+        return self.path / "status" / NOTES / f"{k}.json"
+
+    @staticmethod
+    def _sync(*folders: Path) -> None:
+        for folder in folders:
+            sync_folder(folder)
+
     def _content(self, v: Variable, x: np.ndarray) -> bytes:
         """A chunk as a file: little-endian, the last one filled up."""
         whole = np.zeros((self.chunk, *v.shape), np.dtype(v.dtype).newbyteorder("<"))
@@ -237,13 +269,12 @@ def _together(work: Callable, calls: list[tuple]) -> None:
             future.result()
 
 
-def _sync_folders(*folders: Path) -> None:
-    """Bring the names of new files to the disk, where the system can."""
-    if os.name != "posix":
-        return
-    for folder in folders:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _is_begun(path: Path) -> bool:
+    """Whether a folder is empty, or a store whose making was cut off: variables without chunks, and no more."""
+    for entry in path.iterdir():
+        parts = sorted(part.name for part in entry.iterdir()) if entry.is_dir() else ["no folder"]
+        allowed = {"zarr.json", NOTES} if entry.name == "status" else {"zarr.json"}
+        if set(parts) - allowed and not entry.name.startswith(".kinetree-"):
+            return False
+    notes = path / "status" / NOTES
+    return (notes.is_dir() or not any(path.glob("*/zarr.json"))) and not any(notes.glob("*"))

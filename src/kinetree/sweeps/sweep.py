@@ -210,14 +210,16 @@ def sweep(
                 f"sweep: {path} has chunks of {found.chunk} samples, and chunk is {chunk}. Leave it out, or give "
                 "overwrite=True."
             )
-    probe = None if found is not None and all(map(found.is_finished, range(len(found.ranges())))) else probed(plan)
+    probe = probed(plan) if found is None or len(found.finished()) < found.chunks else None
     made = found or Store.made(path, _about(plan, probe, description, chunk, _threads(client, workers)))
-    waiting = [k for k in range(len(made.ranges())) if not made.is_finished(k)]
+    finished = set(made.finished())
+    waiting = [k for k in range(made.chunks) if k not in finished]
     if waiting:
         _compute(plan, probe, made, waiting, client, workers, retries, progress)
+    if not made.is_complete:
         made.finish()
     run = SweepRun(
-        path, made.count, made.chunk, len(made.ranges()), len(waiting), time.perf_counter() - began,
+        path, made.count, made.chunk, made.chunks, len(waiting), time.perf_counter() - began,
         tuple(made.processors()),
     )  # fmt: skip
     if temporary is not None:
@@ -228,22 +230,22 @@ def sweep(
 def _compute(plan, probe, store: Store, waiting, client, workers, retries: int, progress) -> None:
     """Compute and write chunks here or on a cluster."""
     bar = Progress("sweep", float(store.count), progress)
-    ranges = store.ranges()
-    left = {"done": store.count - sum(stop - start for start, stop in (ranges[k] for k in waiting)), "failed": 0}
+    todo = sum(stop - start for start, stop in map(store.range_of, waiting))
+    left = {"done": store.count - todo, "failed": 0}
 
     def report(result) -> None:
         left["done"] += result.stop - result.start
         left["failed"] += len(result.failures)
         bar.tick(left["done"], f"{left['failed']} failed" if left["failed"] else "")
 
-    work = sum(ranges[k][1] - ranges[k][0] for k in waiting) * probe.seconds
+    work = todo * probe.seconds
     if client is None and (work < WORTHWHILE or plan.device == "cuda"):
         client = False
     try:
         if client is False:
             here = replace(plan, threads=workers)
             for k in waiting:
-                result = computed(here, probe.measures, *ranges[k])
+                result = computed(here, probe.measures, *store.range_of(k))
                 store.write(k, result)
                 report(result)
             return
@@ -261,15 +263,16 @@ def _about(plan, probe, description, chunk, threads: int) -> dict:
         for v in probe.variables
     ]
     names = {v.name for v in probe.measures}
+    chunk = min(count, chunk or chunk_size(probe, count, threads))
     return {
         "format": FORMAT,
         "samples": count,
-        "chunk": min(count, chunk or chunk_size(probe, count, threads)),
+        "chunk": chunk,
         "parameters": [v.name for v in probe.variables if v.name not in names],
         "variables": variables,
         "times": plan.times.tolist() if len(plan.times) <= 100_000 else [],
         "description": description,
-        "digest": digest(description),
+        "digest": digest({**description, "chunk": chunk, "variables": variables}),
     }
 
 
@@ -281,6 +284,10 @@ def _check_client(client) -> None:
             f"sweep: client is {shown(client)}, expected None, False, 'local', the address of a scheduler or a "
             "distributed.Client.",
             argument="client",
+        )
+    if getattr(client, "asynchronous", False):
+        raise ArgumentError(
+            "sweep: client is asynchronous, expected an ordinary one: distributed.Client(address).", argument="client"
         )
 
 
