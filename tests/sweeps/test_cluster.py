@@ -114,7 +114,7 @@ def test_the_scheduler_is_killed(undisturbed, tmp_path):
     path, address = tmp_path / "runs.zarr", tmp_path / "scheduler.json"
     common = ["--scheduler-file", address]
     scheduler = started("distributed.cli.dask_scheduler", *common, "--port", "0", "--no-dashboard")
-    worker = started("distributed.cli.dask_worker", *common, "--no-dashboard", "--death-timeout", "5")
+    worker = started("distributed.cli.dask_worker", *common, "--no-dashboard")
     try:
         eventually(address.exists, "the scheduler does not start")
         with distributed.Client(scheduler_file=str(address), timeout=SOON, set_as_default=False) as client:
