@@ -140,6 +140,8 @@ class iLQR:  # noqa: N801 - the name of the method
     Todorov (2014). Derivatives of steps and costs are exact and on the manifold of positions, so that free bodies and
     ball joints need no charts. Ten step lengths are simulated at once, as one batch.
     On a linear model with quadratic costs the first iteration is the solution of Riccati's equation.
+    Stops and dry friction give motions with kinks, at which the search may end early, as ``message`` says: plan with
+    ``model.without_limits()`` and a cost near the limits, simulate with the stops.
 
     See Also
     --------
@@ -296,7 +298,7 @@ class _Search:
                 growth = max(2.0, 2.0 * growth)
                 damping = max(LEAST_DAMPING, damping * growth)
                 if damping > MOST_DAMPING:
-                    message = "no step lowers the cost, although its gradient is not zero"
+                    message = "no step lowers the cost, although its gradient is not zero: are there stops or friction?"
                     break
         finally:
             bar.close()
@@ -349,7 +351,7 @@ class _Search:
         return q, v, tau, new
 
     def _along(self, q_d, q):
-        return self.owner._difference(np.broadcast_to(q_d, q.shape), q)
+        return self.owner._difference(np.repeat(q_d[None], len(q), axis=0), q)  # dense arrays take the shortest way
 
     # Costs -----------------------------------------------------------------------------------------------------------
 

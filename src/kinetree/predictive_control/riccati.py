@@ -79,7 +79,7 @@ def backward_pass(model: QuadraticModel, damping: float, bounds=None) -> Policy 
     dynamic programming", ICRA 2014.
     """
     T, n, m = model.B.shape
-    k, K = np.zeros((T, m)), np.zeros((T, m, n))
+    k, K, unit = np.zeros((T, m)), np.zeros((T, m, n)), np.eye(m)
     V_x, V_xx = model.l_x[T], model.l_xx[T]
     linear = quadratic = slope = 0.0
     for t in reversed(range(T)):
@@ -92,7 +92,7 @@ def backward_pass(model: QuadraticModel, damping: float, bounds=None) -> Policy 
             Q_xx, Q_uu, Q_ux = Q_xx + H[:n, :n], Q_uu + H[n:, n:], Q_ux + H[n:, :n]
         damped, mixed = Q_uu, Q_ux
         if damping:
-            damped, mixed = Q_uu + damping * (B.T @ B + np.eye(m)), Q_ux + damping * (B.T @ A)
+            damped, mixed = Q_uu + damping * (B.T @ B + unit), Q_ux + damping * (B.T @ A)
         factor, failed = dpotrf(damped, lower=1)
         if failed:
             return None
