@@ -51,9 +51,9 @@ def seconds(call) -> float:
     return time.perf_counter() - start
 
 
-def opened(browser, path: Path, triangles: int) -> tuple[float, float]:
+def opened(browser, path: Path, triangles: int, size=(1280, 720)) -> tuple[float, float]:
     """Seconds until a page is open, and frames per second while it plays; it is verified on the way."""
-    sheet = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True).new_page()
+    sheet = browser.new_context(viewport={"width": size[0], "height": size[1]}, offline=True).new_page()
     messages = []
     sheet.on("console", lambda message: messages.append(message.text))
 
@@ -90,6 +90,7 @@ def measured(name: str, browser, folder: Path, quick: bool) -> dict:
         "page_MB": path.stat().st_size / 1e6, "page_written_s": statistics.median(times),
         "page_open_s": statistics.median(x for x, _ in loads), "page_open_worst_s": max(x for x, _ in loads),
         "software_fps": statistics.median(x for _, x in loads),
+        "software_fps_640": opened(browser, path, triangles, (640, 360))[1],
         "glb_MB": run.save(folder / f"{name}.glb").stat().st_size / 1e6,
     }  # fmt: skip
     short = run.between(0.0, 0.2 if quick else FILM)

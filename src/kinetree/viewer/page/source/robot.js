@@ -27,7 +27,7 @@ export class Robot {
     this.bodies = run.bodies.map((name) => Object.assign(new THREE.Group(), { name }));
     this.root = new THREE.Group();
     this.root.add(...this.bodies);
-    this.materials = [];
+    [this.materials, this.shapes] = [[], []];
   }
 
   // Geometries are shared by all parts, and by all runs of one model.
@@ -52,6 +52,8 @@ export class Robot {
     this.materials.push(material);
     const object = new THREE.Mesh(geometry, material);
     object.name = part.name;
+    object.userData.full = geometry;
+    this.shapes.push(object);
     object.castShadow = object.receiveShadow = true;
     object.matrixAutoUpdate = false;
     object.matrix.fromArray(part.pose);
@@ -81,9 +83,12 @@ export class Robot {
     }
   }
 
+  // Draw copies of the geometries where there are some, or the geometries themselves.
+  draft(copies) {
+    for (const shape of this.shapes) shape.geometry = copies?.get(shape.userData.full) ?? shape.userData.full;
+  }
+
   get triangles() {
-    let count = 0;
-    this.root.traverse((x) => (count += x.isMesh ? x.geometry.index.count / 3 : 0));
-    return count;
+    return this.shapes.reduce((sum, shape) => sum + shape.userData.full.index.count / 3, 0);
   }
 }

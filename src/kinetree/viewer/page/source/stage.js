@@ -60,9 +60,10 @@ export class Stage {
     [shadow.near, shadow.far] = [0.1 * radius, 20 * radius];
     this.scene.add(this.sun, this.sun.target);
     this.floor = new THREE.Group();
-    const plane = new THREE.Mesh(
+    this.shade = new THREE.Mesh(
       new THREE.CircleGeometry(20 * radius, 64), new THREE.ShadowMaterial({ opacity: 0.22, color: 0x1d2733 })
     );
+    const plane = this.shade;
     plane.receiveShadow = true;
     plane.material.depthWrite = false;
     plane.renderOrder = -1;
@@ -108,7 +109,7 @@ export class Stage {
 
   shadows(on) {
     if (this.renderer.shadowMap.enabled === on && this.sun.castShadow === on) return;
-    this.renderer.shadowMap.enabled = this.sun.castShadow = on;
+    this.renderer.shadowMap.enabled = this.sun.castShadow = this.shade.visible = on;
     this.scene.traverse((x) => x.material && (x.material.needsUpdate = true));
   }
 

@@ -2,6 +2,7 @@
 
 import * as THREE from "three";
 import { unpack } from "./arrays.js";
+import { coarsened, MOST } from "./coarse.js";
 import { KINDS } from "./overlays.js";
 import { Plot } from "./plot.js";
 import { Robot } from "./robot.js";
@@ -9,9 +10,15 @@ import { Stage } from "./stage.js";
 
 const element = (id) => document.getElementById(id);
 
+// While a picture moves and frames are late: coarse shapes, then fewer pixels. A picture at rest has all of both.
+const DRAFTS = [{ coarse: false, pixels: 1 }, ...[1, 0.75, 0.5].map((pixels) => ({ coarse: true, pixels }))];
+const LATE = 1 / 32; // s of a frame
+const LOOKED_AT = 7; // frames
+
 class Viewer {
   constructor(data, array) {
     Object.assign(this, { data, array, time: 0, playing: false, speed: 1, robots: [], overlays: [] });
+    Object.assign(this, { level: 0, moving: 0, steps: [] }); // of drafts: the present one, that of moving pictures
     this.stage = new Stage(element("canvas"), data.view);
     this.start = Math.min(...data.runs.map((run) => array(run.time)[0]));
     this.end = Math.max(...data.runs.map((run) => array(run.time).at(-1)));
@@ -26,6 +33,8 @@ class Viewer {
       this.robots.push(robot);
       this.stage.scene.add(robot.root);
     }
+    const sum = this.triangles.reduce((a, b) => a + b, 0);
+    if (this.stage.software && sum > MOST) this.moving = 1;
     for (const entry of data.overlays) {
       const overlay = new KINDS[entry.kind](entry, array, data.view.radius);
       overlay.root.visible = entry.visible;
@@ -50,12 +59,31 @@ class Viewer {
     this.playing = on;
     element("play").textContent = on ? "❚❚" : "▶";
     element("play").setAttribute("aria-label", on ? "pause" : "play");
+    this.draft(on ? this.moving : 0);
+  }
+
+  draft(level) {
+    if (level === this.level) return;
+    [this.level, this.steps] = [level, []];
+    if (DRAFTS[level].coarse) this.copies ??= coarsened(this.robots.flatMap((robot) => robot.shapes));
+    for (const robot of this.robots) robot.draft(DRAFTS[level].coarse ? this.copies : null);
+    this.resize();
+  }
+
+  // A step of the clock while the picture moves [s]; the median of some decides.
+  pace(step) {
+    this.steps.push(step);
+    if (this.steps.length < LOOKED_AT) return;
+    const middle = this.steps.sort((a, b) => a - b)[LOOKED_AT >> 1];
+    this.steps = [];
+    if (middle > LATE && this.moving + 1 < DRAFTS.length) this.draft(++this.moving);
   }
 
   tick(now) {
     const step = Math.min((now - (this.last ?? now)) / 1000, 0.25); // a tab that slept goes on where it was
     this.last = now;
     if (this.playing) {
+      this.pace(step);
       const t = this.time + this.speed * step;
       this.set(t > this.end ? (this.looping ? this.start : this.end) : t);
       if (t > this.end && !this.looping) this.play(false);
@@ -73,7 +101,8 @@ class Viewer {
 
   resize() {
     const canvas = element("canvas");
-    this.stage.resize(canvas.clientWidth, canvas.clientHeight, Math.min(window.devicePixelRatio || 1, 2));
+    const ratio = Math.min(window.devicePixelRatio || 1, 2) * DRAFTS[this.level].pixels;
+    this.stage.resize(canvas.clientWidth, canvas.clientHeight, ratio);
     if (this.plot) this.plot.base = null;
     this.changed = true;
   }
@@ -96,6 +125,8 @@ class Viewer {
 
   // A picture of a time from the first place of the camera, as the URL of a PNG; the page keeps its size.
   picture(t, width, height) {
+    const { level } = this;
+    this.draft(0);
     this.stage.resize(width, height, 1);
     this.stage.look(this.data.view);
     this.stage.last = null;
@@ -105,6 +136,7 @@ class Viewer {
     this.stage.draw();
     const url = element("canvas").toDataURL("image/png");
     this.stage.shadows(!this.stage.software);
+    this.draft(level);
     this.resize();
     return url;
   }
@@ -169,6 +201,11 @@ function connectPlayback(viewer) {
     event.preventDefault();
   });
   viewer.stage.controls.addEventListener("change", () => (viewer.changed = true));
+  const moved = [[scrub, "input", "change"], [element("plot"), "pointerdown", "pointerup"]];
+  for (const [target, begin, end] of [...moved, [viewer.stage.controls, "start", "end"]]) {
+    target.addEventListener(begin, () => viewer.draft(viewer.moving));
+    target.addEventListener(end, () => viewer.draft(viewer.playing ? viewer.moving : 0));
+  }
   new ResizeObserver(() => viewer.resize()).observe(element("canvas"));
 }
 
