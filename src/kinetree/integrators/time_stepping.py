@@ -24,7 +24,7 @@ from kinetree.algorithms.natural_map import contact_natural_maps
 from kinetree.algorithms.nearness import near_points
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.row_law import RowLaw
-from kinetree.contact.problem import ContactProblem
+from kinetree.integrators.contact_newton import ContactNewton
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
 from kinetree.integrators.trials import RUNAWAY, is_sane
@@ -34,7 +34,7 @@ FEW = 8  # contacts, whose sliding is computed only where they slip: that is two
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 TOLERANCE = 1e-7  # [m/s] residual of a step in `simulate`
 SLOW = 0.1  # [rad/s or m/s] of a step next to rest, which is solved exactly where sweeps do not
-CREDIT, RETURNED = 50.0, 0.1  # exact solutions that may follow each other at most, and their share of all other steps
+CREDIT, RETURNED = 50.0, 0.1  # failures of Newton's method in a row that a search follows, and their share of others
 SOLVING = 12  # sweeps of such a step, at most
 REPEATED = 7  # how often these follow each other
 
@@ -270,7 +270,8 @@ class TimeStepping:
     -----
     Source: see `contact_step`. Without contacts and bounded rows the steps are those of "semi_implicit", but for bodies
     that move freely: these keep their momentum. A step of `simulate` whose residual is above 1e-7 m/s is solved again
-    from its impulses, up to 20 times, and then exactly if need be, as in a stack; steps of rollouts have a fixed cost.
+    from its impulses, up to 7 times, and then by Newton's method if all bodies are next to rest, as in a stack; steps
+    of rollouts have a fixed cost.
     """
 
     name = "time_stepping"
@@ -279,12 +280,13 @@ class TimeStepping:
     contacts = internal_states = True
 
     def __init__(self, system) -> None:
-        self._step, self._memory, self._system = system.function(SOLVED, checks=False), Memory(), system
+        self._step, self._memory = system.function(SOLVED, checks=False), Memory()
         self._none, self._h, self._h_array = np.zeros(system.model.n_impulses), None, None
         self._rows = system.model.n_contact_rows
         self._all_contacts = self._rows == len(self._none)
         self.impulses = self._none[: self._rows]  # of the last step: (t1, t2, n) of each contact
-        self._credit = CREDIT  # exact solutions that may follow
+        self._newton = ContactNewton(system)
+        self._credit = CREDIT  # failures of Newton's method that may follow
         self.is_sane = True  # whether the last step ended in usable numbers
 
     def reset(self) -> None:
@@ -293,7 +295,7 @@ class TimeStepping:
         self.is_sane = True
 
     def get_state(self):
-        """The impulses of the last step, and how many exact solutions may follow."""
+        """The impulses of the last step, and how often Newton's method may fail."""
         return self._memory.get_state(), self._credit
 
     def set_state(self, state) -> None:
@@ -324,33 +326,20 @@ class TimeStepping:
         return q_next, v_next
 
     def _solved(self, q, v, found, given):
-        """The step by further sweeps; where they end far from the solution, as in stacks, from the exact one."""
+        """The step by further sweeps; next to rest, where they are slow in stacks, by Newton's method."""
         for _ in range(REPEATED):
             q_next, v_next, found, residual = self._step(q, v, found, *given)
             if residual.item() <= TOLERANCE:
                 self._credit = min(self._credit + 1.0, CREDIT)
                 return q_next, v_next, found
-        self._credit += RETURNED
-        rests = np.abs(v_next).max() < SLOW  # as a stack, where sweeps converge slowly
-        if not rests or self._credit < 1.0 or not self._all_contacts:
+        self._credit = min(self._credit + RETURNED, CREDIT)
+        if not self._newton.is_possible or not np.abs(v_next).max() < SLOW:
             return q_next, v_next, found
-        exact, self._credit = self._exact(q, v, found, given), self._credit - 1.0
+        exact = self._newton.solved(q, v, found, given, TOLERANCE)
+        if exact is None and self._credit >= 1.0:
+            self._credit -= 1.0
+            exact = self._newton.solved(q, v, found, given, TOLERANCE, thorough=True)
         return (q_next, v_next, found) if exact is None else self._step(q, v, exact, *given)[:3]
-
-    def _exact(self, q, v, found, given):
-        """Impulses of the exact solver; None if it finds none."""
-        tau, h, *others = given
-        nv, names = self._system.model.nv, iter(others)
-        model = self._system.model
-        yields = any(pair.law == "hunt_crossley" for pair in model.contacts)  # which is no problem over cones
-        if model.time_dependent or model.has_given_motions or yields:
-            return None
-        more = {name: next(names) for name, is_given in (
-            ("f_ext", self._system.wrenches), ("u", self._system.model.nu)) if is_given}  # fmt: skip
-        more |= {"x": v[nv:]} if self._system.model.nx else {}
-        problem = ContactProblem.of(self._system.model, q, v[:nv], tau, float(h), **more)
-        solution = problem.solve("exact", warm_start=found, iterations=10)
-        return solution.impulses.ravel() if solution.status == "solved" else None
 
 
 class MeasuredTimeStepping(TimeStepping):
