@@ -112,9 +112,9 @@ PLACES = {
         "to_mujoco": "io.mjcf.objects", "to_pinocchio": "io.pinocchio.write", "to_urdf": "io.urdf.write",
     },
     "kinetree.maximal_coordinates": {
-        "Body": "maximal_coordinates.free_bodies", "Equation": "maximal_coordinates.system",
-        "MaximalSystem": "maximal_coordinates.of_model", "Solution": "maximal_coordinates.system",
-        "Step": "maximal_coordinates.system", "System": "maximal_coordinates.system",
+        "Body": "maximal_coordinates.free_bodies", "Equation": "maximal_coordinates.results",
+        "MaximalSystem": "maximal_coordinates.of_model", "Solution": "maximal_coordinates.results",
+        "Step": "maximal_coordinates.results", "System": "maximal_coordinates.system",
     },
     "kinetree.models": {
         **{

@@ -151,7 +151,7 @@ class Kinematics:
     def rate_bias(self, joint: str, n: int | None = None):
         """The rate of the n-th velocity of a loop joint without accelerations of the tree's joints."""
         _, W, motion = self._loop(joint)
-        W_dot = self.model.loop_joint(joint).measured_rate(motion)
+        W_dot = self.model.loop_joint(joint).measured_rate(motion, self._kind(joint, None))
         return W[n or 0].dot(motion.bias) + W_dot[n or 0].dot(motion.velocity)
 
     def coordinate_row(self, joint: str, n: int | None = None) -> dict[int, object]:

@@ -12,7 +12,7 @@ def table(folder) -> dict[str, tuple]:
     """Name, callable and valid arguments."""
     system = kt.maximal(kt.models.double_pendulum())
     q, v = system.state([0.1, 0.2], [0.3, 0.4])
-    state = dict(q=q, v=v, tau=None, f_ext=None, x=None, u=None)
+    state = dict(q=q, v=v, tau=None, f_ext=None, x=None, u=None, t=None)
     rates, of = system.accelerations(q, v).accelerations, "maximal_coordinates.System"
     of_model = "maximal_coordinates.MaximalSystem"
     arm = kt.models.double_pendulum()
@@ -45,17 +45,20 @@ def table(folder) -> dict[str, tuple]:
             ),
         ),
         f"{of}.accelerations": (system.accelerations, state | dict(baumgarte=(1.0, 1.0), method="sparse")),
-        f"{of}.closed": (system.closed, dict(q=q, steps=1)),
+        f"{of}.closed": (system.closed, dict(q=q, steps=1, t=None)),
         f"{of}.equation": (system.equation, state),
-        f"{of}.slopes": (system.slopes, dict(q=q, v=v, method="exact", x=None, u=None)),
+        f"{of}.slopes": (system.slopes, dict(q=q, v=v, method="exact", x=None, u=None, t=None)),
         f"{of}.step": (
             system.step,
             dict(
-                q=q, v=v, tau=None, f_ext=None, dt=0.01, u=None, slopes="exact", baumgarte=1.0, stabilize=True,
-                method="sparse",
+                q=q, v=v, tau=None, f_ext=None, dt=0.01, x=None, u=None, t=None, slopes="exact", baumgarte=1.0,
+                stabilize=True, method="sparse",
             ),
         ),
-        f"{of_model}.state": (system.state, reduced),
-        f"{of_model}.reduced_state": (system.reduced_state, dict(q=q, v=v)),
-        f"{of_model}.reduced_accelerations": (system.reduced_accelerations, dict(q=q, v=v, accelerations=rates)),
+        f"{of_model}.state": (system.state, reduced | dict(t=None)),
+        f"{of_model}.reduced_state": (system.reduced_state, dict(q=q, v=v, t=None)),
+        f"{of_model}.reduced_accelerations": (
+            system.reduced_accelerations,
+            dict(q=q, v=v, accelerations=rates, t=None),
+        ),
     }  # fmt: skip

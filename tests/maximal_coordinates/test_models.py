@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import InertiaError, UnsupportedError
+from kinetree.errors import InertiaError
 from kinetree.joints import Revolute, Spherical
 from tests.forces.user_elements import Drag
 
@@ -52,9 +52,9 @@ def alike(found, expected, scale=1.0):
     assert np.max(np.abs(np.asarray(found) - expected), initial=0.0) <= ALIKE * scale
 
 
-def of_bodies(model, q, v, a):
+def of_bodies(model, q, v, a, **t):
     """Rates of the twists of the bodies, in their coordinates."""
-    return kt.kinematics.body_accelerations(model, q, v, a, reference="local", kind="spatial")[1:]
+    return kt.kinematics.body_accelerations(model, q, v, a, reference="local", kind="spatial", **t)[1:]
 
 
 @pytest.mark.seeds(20)
@@ -182,20 +182,6 @@ def test_couplings_and_constraints_of_frames():
     assert system.row_names[-2:] == ("coupling of joint 'rod2' to 'rod1'", "cam") or len(system.row_names) == system.nc
     found = system.accelerations(*state, tau)
     alike(system.reduced_accelerations(*state, found.accelerations), kt.forward_dynamics(model, q, v, tau))
-
-
-def test_parts_without_a_maximal_form_are_named():
-    """Rotors, planar models, bounded forces and joints that depend on time are refused by name."""
-    limited = kt.models.double_pendulum().replace(upper=1.0).with_constraints(kt.constraints.HardLimits())
-    with pytest.raises(UnsupportedError, match=r"maximal: model 'double_pendulum' has parts .*hard limits"):
-        kt.maximal(limited)
-    b = kt.ModelBuilder.of(kt.models.double_pendulum())
-    b.add_rotor("motor", "elbow", 50.0, 1e-4)
-    with pytest.raises(UnsupportedError, match=r"maximal does not compute geared rotors.*'motor'.*expand_gears"):
-        kt.maximal(b.build())
-    timed = kt.models.random_tree(30, seed=1, time_dependent=True)
-    with pytest.raises(UnsupportedError, match="which depends on time"):
-        kt.maximal(timed)
 
 
 def test_a_body_without_mass_is_named():

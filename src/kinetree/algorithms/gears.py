@@ -20,6 +20,8 @@ armature ``J rho^2``, is the last term alone (Featherstone, example 9.5): right 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kinetree.errors import UnsupportedError
 
 
@@ -43,6 +45,28 @@ def refuse_gears(model, name: str) -> None:
             algorithm=name,
             model=model.name,
         )
+
+
+def without_gears(model):
+    """A copy whose rotors are locked in their stators."""
+    return model.replace(rotors=()) if model.rotors else model
+
+
+class Gear(NamedTuple):
+    """A gear by numbers: velocity coordinate and stator, with the rotor's axis there, ``J rho`` and rho."""
+
+    velocity: int
+    stator: int
+    axis: tuple
+    momentum: float
+    ratio: float
+
+
+def gears_of(model) -> list[Gear]:
+    """The gears of a spatial model."""
+    return [
+        Gear(geared_velocity(model, x), x.body, tuple(x.axis), x.axial_inertia * x.ratio, x.ratio) for x in model.rotors
+    ]
 
 
 def along_axis(model, rotor):

@@ -24,14 +24,19 @@ def _rows(model, kin: Kinematics) -> Iterator[tuple]:
         yield element, leaves.row(rate_of(path_length(element.path, leaves)))
 
 
+def tendon_rows(model, kin: Kinematics) -> Iterator[tuple]:
+    """Of each inertia: its element, the gradient of its length by velocity coordinate, and ``dg/dt . v``."""
+    for element, row in _rows(model, kin):
+        yield element, row, rate_of(rate_of(path_length(element.path, Leaves(element, kin, RATES))))
+
+
 def tendon_inertia(model, q, v):
     """The matrix ``sum m g g^T`` and the forces ``sum m g (dg/dt . v)``; None and zeros without such inertia."""
     if not model.armatures:
         return None, [0.0] * model.nv
     kin, nv = Kinematics(model, q, v), model.nv
     added, bias = [[0.0] * nv for _ in range(nv)], [0.0] * nv
-    for element, row in _rows(model, kin):
-        rate = rate_of(rate_of(path_length(element.path, Leaves(element, kin, RATES))))
+    for element, row, rate in tendon_rows(model, kin):
         for k, x in row.items():
             pull = element.armature * x
             bias[k] = bias[k] + pull * rate

@@ -155,9 +155,9 @@ class LoopJoint(Constraint):
         """
         return (joint or self.joint).loop_coordinates(X)
 
-    def measured_rate(self, motion) -> tuple:
+    def measured_rate(self, motion, joint=None) -> tuple:
         """Apparent rates of the forces of ``measured`` in a relative motion."""
-        return coordinate_forces_rate(self.joint, motion.X, motion.velocity)
+        return coordinate_forces_rate(joint or self.joint, motion.X, motion.velocity)
 
     def counted(self, q) -> list[tuple]:
         """Coordinates with limits: number, value, lower and upper limit; angles within half a turn of their middle."""

@@ -48,9 +48,9 @@ class PlanarLoopJoint(Constraint):
         q, W = self.loop.measured(self.raised(X), joint)
         return q, tuple(self._in_plane(W))
 
-    def measured_rate(self, motion) -> tuple:
+    def measured_rate(self, motion, joint=None) -> tuple:
         """Apparent rates of the forces of ``measured`` in a relative motion."""
-        return tuple(self._in_plane(self._rates_of(coordinate_forces_rate, self.loop.joint, motion)))
+        return tuple(self._in_plane(self._rates_of(coordinate_forces_rate, joint or self.loop.joint, motion)))
 
     def along(self, what: str) -> tuple:
         """As for the spatial loop joint."""

@@ -13,16 +13,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kinetree.algorithms.gears import refuse_gears
+from kinetree.algorithms.gears import without_gears
 from kinetree.arguments import number, refuse, text
 from kinetree.constraints import LoopJoint
-from kinetree.constraints.contract import EQUALITY
+from kinetree.constraints.contract import BOX, EQUALITY
 from kinetree.constraints.redundancy import LoopRows
 from kinetree.errors import ConstraintError, InertiaError, ModelError, UnsupportedError
 from kinetree.forces.contract import JointForce
 from kinetree.joints import Free
 from kinetree.model import Model
 from kinetree.model.builder import ModelBuilder, as_transform
+from kinetree.model.loop_joints import check_coordinate
 from kinetree.model.validation import central_inertia
 from kinetree.spatial import Inertia, Symmetric3
 from kinetree.spatial.rotations import quaternion_from_rotation
@@ -95,6 +96,8 @@ def start(model: Model, bodies: Sequence[Body]) -> np.ndarray:
 def freed(model: Model) -> tuple[Model, list[Inertia]]:
     """The model of the same bodies, all free, whose joints all close loops; and the inertias of the bodies.
 
+    Gears and actuators' delivered forces are left to the system.
+
     Raises
     ------
     UnsupportedError
@@ -109,15 +112,39 @@ def freed(model: Model) -> tuple[Model, list[Inertia]]:
             raise massless("maximal", name, I.m)
     poses = [LoopJoint(f"pose of {body}", Free(), WORLD, body) for body in model.body_names[1:]]
     laws = [force for force in model.forces if not (force.commanded or isinstance(force, JointForce))]
-    bare = model.replace(equipment=replace(model.equipment, **NO_EQUIPMENT))
+    laws = [replace(law, armature=0.0) if any(law is each for each in model.armatures) else law for law in laws]
+    bare = without_gears(model).replace(equipment=replace(model.equipment, **NO_EQUIPMENT))
     none = {"armature": 0.0, "lower": -np.inf, "upper": np.inf, "velocity_limit": np.inf, "effort_limit": np.inf}
     bare = bare.replace(forces=laws, I=[model.I[0], *map(regular, inertias)], **none)
-    bare = bare.replace(constraints=tuple(c for c in model.constraints if not c.joints))
+    bare = bare.replace(constraints=[c for c in model.constraints if not c.joints and c.row_kind == EQUALITY])
+    bare = bare.replace(equipment=replace(bare.equipment, loops=[_unbounded(x, model) for x in bare.equipment.loops]))
     try:
         bodies = bare.with_constraints(*poses)
-        return retree(bodies, keep=[loop.name for loop in poses], chords=model.joint_names), inertias
+        bodies = retree(bodies, keep=[loop.name for loop in poses], chords=model.joint_names)
     except ModelError as failure:
         raise UnsupportedError(f"maximal: model {model.name!r} has no form in maximal coordinates: {failure}") from None
+    held = {name for name, loop in bodies.loop_joints() if _has_coordinates(loop)}
+    if free := [name for name in model.joint_names if name not in held]:
+        raise UnsupportedError(
+            f"maximal: model {model.name!r} has no form in maximal coordinates: its joint {free[0]!r} "
+            f"({model.joints[model.joint(free[0])]!r}) has no implicit form: its motions are dependent, or it moves "
+            "with time besides its freedoms. Take another joint, or give the moving frame a body of its own"
+        )
+    return bodies, inertias
+
+
+def _has_coordinates(loop: LoopJoint) -> bool:
+    try:
+        check_coordinate(loop.joint)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _unbounded(loop: LoopJoint, model: Model) -> LoopJoint:
+    """A loop joint without the parameters whose laws rows with bounds replace."""
+    bounds = [c for c in model.constraints if c.replaces_in_loops and (not c.of or loop.name in c.of)]
+    return replace(loop, **{c.replaces_in_loops: 0.0 for c in bounds}) if bounds else loop
 
 
 def with_rows(model: Model, kept: Sequence[int]) -> Model:
@@ -129,36 +156,28 @@ def with_rows(model: Model, kept: Sequence[int]) -> Model:
 
 def coupled(model: Model) -> Model | None:
     """The model with its constraints between coordinates of joints alone; None if there are none."""
-    rows = tuple(c for c in model.constraints if c.joints)
-    bare = model.replace(constraints=rows)
+    rows = tuple(c for c in model.constraints if c.joints and c.row_kind == EQUALITY)
+    bare = without_gears(model).replace(constraints=rows)
     return bare.replace(equipment=replace(bare.equipment, loops=(), equalities=())) if rows else None
 
 
 def with_joint_forces(model: Model) -> Model | None:
     """The model with the springs, dampers and stops of its joints alone; None if there are none."""
     laws = [force for force in model.forces if isinstance(force, JointForce)]
-    bare = model.replace(constraints=(), equipment=replace(model.equipment, loops=(), equalities=(), **NO_EQUIPMENT))
+    equipment = replace(model.equipment, loops=(), equalities=(), **NO_EQUIPMENT)
+    bounds = [c for c in model.constraints if c.replaces]  # whose laws take the place of such forces
+    bare = without_gears(model).replace(constraints=bounds, equipment=equipment)
     return bare.replace(forces=laws) if laws else None
 
 
 def _refuse(model: Model) -> None:
-    refuse_gears(model, "maximal")
-    if model.algebra.dimension != 6:
-        raise UnsupportedError(f"maximal: model {model.name!r} is planar; take its spatial model, model.spatial")
-    found = [*model.unsupported, *(f"the {c}" for c in model.constraints if c.row_kind != EQUALITY)]
-    found += [f"joint {name!r}, which depends on time" for name in _timed(model)]
-    found += [f"the {c}, which depends on time" for c in model.constraints if c.time_dependent]
-    found += [f"the armature of {each.name!r}" for each in model.armatures]
+    found = [*model.unsupported, *(f"the {c}" for c in model.constraints if c.row_kind not in (EQUALITY, BOX))]
     found += ["ranges of the forces of actuators on joints"] * bool(model._force_ranges)
     if found:
         raise UnsupportedError(
             f"maximal: model {model.name!r} has parts without a form in maximal coordinates: {'; '.join(found)}. "
             "Take them away, for example by model.replace(constraints=())."
         )
-
-
-def _timed(model: Model) -> list[str]:
-    return [model.joint_name(i) for i in model.outward() if model.joints[i].time_dependent]
 
 
 def massless(who: str, body: str, mass: float) -> InertiaError:

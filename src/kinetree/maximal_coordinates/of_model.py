@@ -7,6 +7,7 @@ import numpy as np
 from kinetree.algorithms.kinematics import world_transforms
 from kinetree.arguments import a_model, array, checked
 from kinetree.constraints import LoopJoint
+from kinetree.constraints.contract import EQUALITY
 from kinetree.maximal_coordinates import free_bodies
 from kinetree.maximal_coordinates.system import System
 from kinetree.spatial.rotations import quaternion_from_rotation
@@ -26,19 +27,18 @@ class MaximalSystem(System):
     _who = "maximal"
 
     def __init__(self, model) -> None:
-        self.reduced = model
+        self.reduced = model = getattr(model, "spatial", model)
         system, inertias = free_bodies.freed(model)
         loops = dict(system.loop_joints())
         ends = {model.joint_name(i): i for i in model.outward()}
-        self._prepare(system, inertias, _kept(model, system), free_bodies.coupled(model), ends, model.armature,
-                      free_bodies.with_joint_forces(model))  # fmt: skip
         offsets = np.cumsum([0, *(loop.joint.nq for loop in loops.values())]).tolist()
         place = dict(zip(loops, offsets, strict=False))
         self._positions = np.array(
             [place[name] + k for name, i in ends.items() for k in range(model.joints[i].nq)], int
         )
+        self._prepare(system, inertias, _kept(model, system), ends, model)
 
-    def state(self, q, v) -> tuple[np.ndarray, np.ndarray]:
+    def state(self, q, v, *, t=None) -> tuple[np.ndarray, np.ndarray]:
         """Positions and twists of the bodies in a state of the reduced model.
 
         Parameters
@@ -47,6 +47,8 @@ class MaximalSystem(System):
             Joint positions [rad or m].
         v : (nv,) array
             Joint velocities [rad/s or m/s].
+        t : float, optional
+            The time [s], where joints or constraints depend on it.
 
         Returns
         -------
@@ -55,13 +57,13 @@ class MaximalSystem(System):
         v : (nv,) array
             Twists [rad/s, m/s].
         """
-        model = self.reduced
+        model = self.reduced.at(t) if self._clock("state", t) else self.reduced
         q, v = array("state: q", q, shape=(model.nq,)).tolist(), array("state: v", v, shape=(model.nv,)).tolist()
         X_0, (_, V) = world_transforms(model, q), body_twists(model, q, v)
         poses = [[*X_0[i].r, *quaternion_from_rotation(X_0[i].E)] for i in model.outward()]
         return np.array(poses, float).ravel(), np.array([list(V[i]) for i in model.outward()], float).ravel()
 
-    def reduced_state(self, q, v) -> tuple[np.ndarray, np.ndarray]:
+    def reduced_state(self, q, v, *, t=None) -> tuple[np.ndarray, np.ndarray]:
         """Joint positions and velocities at the poses and twists of the bodies.
 
         Parameters
@@ -70,6 +72,8 @@ class MaximalSystem(System):
             Positions of ``model`` [m; unit quaternions].
         v : (nv,) array
             Twists [rad/s, m/s].
+        t : float, optional
+            The time [s], where joints or constraints depend on it.
 
         Returns
         -------
@@ -82,10 +86,10 @@ class MaximalSystem(System):
         -----
         Where joints are open the nearest positions are taken (``Joint.loop_coordinates``).
         """
-        _, _, _, coordinates, rows, *_ = self._terms(self._bodies, q, v)
-        return self._joint_positions(coordinates), (self._E.matrix(rows) @ np.asarray(v, float))[self._of_tau]
+        joints = self._evaluated("reduced_state", q, v, t=t).joints
+        return joints.q, joints.v
 
-    def reduced_accelerations(self, q, v, accelerations) -> np.ndarray:
+    def reduced_accelerations(self, q, v, accelerations, *, t=None) -> np.ndarray:
         """Joint accelerations that belong to rates of the twists.
 
         Parameters
@@ -96,6 +100,8 @@ class MaximalSystem(System):
             Twists [rad/s, m/s].
         accelerations : (n, 6) array
             Rates of the twists [rad/s^2, m/s^2].
+        t : float, optional
+            The time [s], where joints or constraints depend on it.
 
         Returns
         -------
@@ -103,8 +109,8 @@ class MaximalSystem(System):
             [rad/s^2 or m/s^2].
         """
         rates = array("accelerations", accelerations, shape=(self.n, 6)).ravel()
-        *_, rows, bias, _ = self._terms(self._bodies, q, v)
-        return (self._E.matrix(rows) @ rates + bias)[self._of_tau]
+        terms, E, *_ = self._evaluated("reduced_accelerations", q, v, t=t)
+        return (E @ rates + terms.rates)[self._of_tau]
 
     def _joint_positions(self, coordinates) -> np.ndarray:
         return np.asarray(coordinates)[self._positions]
@@ -114,7 +120,8 @@ def _kept(model, system) -> list[int]:
     """Rows of the system: all of the joints of the tree, and of the others those that the model solves for."""
     independent, wanted = set(model.independent_rows()), []
     loops = iter([n for c, n in model.constraint_rows() if isinstance(c, LoopJoint)])
-    frames = iter([n for c, n in model.constraint_rows() if not c.joints and not isinstance(c, LoopJoint)])
+    others = [(c, n) for c, n in model.constraint_rows() if not (isinstance(c, LoopJoint) or c.joints)]
+    frames = iter([n for c, n in others if c.row_kind == EQUALITY])
     tree = {id(loop) for name, loop in system.loop_joints() if name in model.joint_names}
     for c, numbers in system.constraint_rows():
         if id(c) in tree:
@@ -132,7 +139,8 @@ def maximal(model) -> MaximalSystem:
     Parameters
     ----------
     model : Model
-        With loops, couplings of joints and force elements.
+        With loops, couplings of joints, gears, limits and force elements. Of a planar model its spatial one is
+        taken, ``reduced``.
 
     Returns
     -------
@@ -143,15 +151,17 @@ def maximal(model) -> MaximalSystem:
     Raises
     ------
     UnsupportedError
-        The model is planar, or has gears, joints that depend on time, or bounded forces.
+        The model has joints without an implicit form, such as a moving frame and a hinge in one joint, constraints
+        with friction cones, or ranges of the forces of all actuators of a joint.
     InertiaError
         A body has no inertia of its own.
 
     Notes
     -----
     Source: Sueda, chapter 1. Constraints between coordinates of joints act on ``v = E Phi``, the rates of the
-    coordinates that the twists of the bodies give: ``G_m = G_r E``. Armatures are inertias along these rows.
-    Springs, dampers and stops of joints act along these rows, too.
+    coordinates that the twists of the bodies give: ``G_m = G_r E``. Armatures and tendons with inertia are inertias
+    along these rows, gears along them and the axes in their stators. Springs, dampers and stops of joints act
+    along these rows, too; hard limits and sticking friction are rows whose forces have bounds.
     Identities: the accelerations are those of `forward_dynamics`; the wrenches those of `dynamics.joint_wrenches`.
 
     Examples

@@ -7,112 +7,44 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.algorithms.gears import gears_of
+from kinetree.algorithms.tendon_inertia import refuse_tendon_inertia
 from kinetree.arguments import a_truth_value, an_instance, array, checked, choice, number, refuse, several, whole
 from kinetree.compiler.calls import public_call
-from kinetree.errors import SingularityError, UnsupportedError
 from kinetree.forces.contract import ForceElement
 from kinetree.maximal_coordinates import free_bodies
-from kinetree.maximal_coordinates.sparse_solution import SINGULAR, Factors, Pattern, elimination_order
+from kinetree.maximal_coordinates.bounded_forces import forces_of_laws
+from kinetree.maximal_coordinates.joint_terms import Gears, JointState, JointTerms
+from kinetree.maximal_coordinates.results import Equation, Solution, Step
+from kinetree.maximal_coordinates.saddle_point import SaddlePoint
+from kinetree.maximal_coordinates.sparse_solution import Pattern
 from kinetree.maximal_coordinates.terms import (
     SLOPES,
+    Terms,
     block_places,
     bodies_of,
     entries_of,
     slopes_of,
+    states_after_of,
     terms_of,
 )
 from kinetree.model.model import GRAVITY
 
-METHODS = ("sparse", "dense")
-TINY = 1e-200
 _SLOPES = ("stiffness", "damping")
-
-
-class Solution(NamedTuple):
-    """Accelerations of a system in maximal coordinates.
-
-    Attributes
-    ----------
-    accelerations : (n, 6) array
-        Rates of the twists of the bodies, [angular; linear] in body coordinates [rad/s^2, m/s^2].
-    multipliers : (nc,) array
-        Forces along the rows of the constraints [N m or N], in the order of ``row_names``; zero for rows left out.
-    wrenches : (n_joints, 6) array
-        Wrench [moment; force] that each joint exerts on ``joint_bodies``, in the coordinates of that body [N m, N]: of
-        constraint and of actuator, and in systems of a model of the springs and dampers of its joints. Forces of
-        other elements are not in it.
-    """
-
-    accelerations: np.ndarray
-    multipliers: np.ndarray
-    wrenches: np.ndarray
-
-
-class Step(NamedTuple):
-    """The end of a step, and the mean forces during it.
-
-    Attributes
-    ----------
-    q : (nq,) array
-        Positions of ``model`` [m; unit quaternions].
-    v : (nv,) array
-        Twists [rad/s, m/s].
-    multipliers : (nc,) array
-        Mean forces along the rows [N m or N].
-    wrenches : (n_joints, 6) array
-        Mean wrenches of the joints [N m, N], as those of `Solution`.
-    """
-
-    q: np.ndarray
-    v: np.ndarray
-    multipliers: np.ndarray
-    wrenches: np.ndarray
-
-
-class Equation(NamedTuple):
-    """The terms of the equation of motion in one state.
-
-    Attributes
-    ----------
-    M : (nv, nv) sparse array
-        Inertias of the bodies, and armatures along the motions of joints [kg m^2, kg m and kg].
-    f : (nv,) array
-        Forces on the bodies in their coordinates [N m, N]: weight, gyroscopic forces, force elements, actuators.
-    G : (nc, nv) sparse array
-        Rows of the constraints [1 or m].
-    bias : (nc,) array
-        ``dG/dt Phi`` [m/s^2 or rad/s^2].
-    phi : (nc,) array
-        Errors of position [m or rad], zero for rows that hold velocities alone.
-    E : (nj, nv) sparse array
-        Rates of the coordinates of the joints are ``E Phi``, where joints are closed [1, m or 1/m].
-    E_bias : (nj,) array
-        ``dE/dt Phi`` [rad/s^2 or m/s^2].
-
-    Examples
-    --------
-    >>> import kinetree as kt, numpy as np
-    >>> system = kt.maximal(kt.models.double_pendulum())
-    >>> q, v = system.state([0.3, -0.2], [1.0, 2.0])
-    >>> terms = system.equation(q, v)
-    >>> terms.M.shape, terms.G.shape
-    ((12, 12), (10, 12))
-    >>> bool(abs(terms.G @ v).max() < 1e-9 and abs(terms.phi).max() < 1e-9)  # closed
-    True
-    """
-
-    M: object
-    f: np.ndarray
-    G: object
-    bias: np.ndarray
-    phi: np.ndarray
-    E: object
-    E_bias: np.ndarray
 
 
 def _named_poses(what: str, value: object) -> None:
     if value is not None and not isinstance(value, Mapping):
         refuse(what, value, "a mapping from names of frames to poses")
+
+
+class _State(NamedTuple):
+    """The compiled terms of a state, the rows of the joint coordinates, the twists, and the state of the joints."""
+
+    terms: Terms
+    E: object
+    v: np.ndarray
+    joints: JointState
 
 
 class System:
@@ -143,7 +75,9 @@ class System:
     joint_names, joint_bodies : tuple of str
         Joints, and the body of each on which ``wrenches`` act: its successor, or its predecessor if that is the world.
     n, nv, nc : int
-        Number of bodies, of velocities (6 n), and of rows of constraints.
+        Number of bodies, of velocities (6 n), and of rows of constraints; those whose forces have bounds are last.
+    time_dependent : bool
+        Whether joints or constraints depend on time, so that the methods take ``t``.
 
     Raises
     ------
@@ -189,15 +123,16 @@ class System:
         choice("System: redundant", redundant, ("raise", "drop"))
         bodies, joints = free_bodies.checked_bodies(bodies), free_bodies.checked_joints(joints)
         model, inertias = free_bodies.built(bodies, joints, gravity, forces, frames or {})
+        refuse_tendon_inertia(model, "System")
         self._prepare(model, inertias, model.independent_rows() if redundant == "drop" else range(model.nc))
         self.start = free_bodies.start(model, bodies)
         if redundant == "raise":
-            self.accelerations(self.start, np.zeros(self.nv))  # refuses rows that are redundant at the start
+            t = 0.0 if self.time_dependent else None
+            self.accelerations(self.start, np.zeros(self.nv), t=t)  # refuses rows that are redundant at the start
 
-    def _prepare(self, model, inertias, kept, coupled=None, ends=None, armature=None, sprung=None) -> None:
+    def _prepare(self, model, inertias, kept, ends=None, reduced=None) -> None:
         """Places of all entries; ``ends`` are the joints whose forces are ``tau``, with the body that each moves."""
         self.model, self.n, self.nv = model, model.nb - 1, model.nv
-        self._coupled, self._sprung = coupled, sprung
         model = self._bodies = free_bodies.with_rows(model, kept)
         loops, numbered = dict(model.loop_joints()), model.constraint_rows()
         self._ends = (ends or {}) | {
@@ -205,12 +140,9 @@ class System:
         }
         self.joint_names = tuple(self._ends)
         self.joint_bodies = tuple(model.body_names[i] for i in self._ends.values())
-        self.row_names = (*model.row_names, *(() if coupled is None else coupled.row_names))
-        self.nc = len(self.row_names)
-        self._kept = np.array([*kept, *range(model.nc, self.nc)], int)
         self._rows_of = {name: list(n) for c, n in numbered for name, loop in loops.items() if loop is c}
 
-        self._terms, self._slopes = terms_of(model), {}
+        self._terms, self._slopes, self._states_after = terms_of(model), {}, None
         blocks = Pattern([(r, c) for i in range(self.n) for r, c in _block(6 * i)], (self.nv, self.nv))
         self._inertias = blocks.matrix(np.array([I.matrix() for I in inertias], float).ravel())
         self._pairs = Pattern(block_places(model), (self.nv, self.nv))
@@ -225,32 +157,31 @@ class System:
             self._at_ends(pattern, of) for pattern, of in ((self._G, self._rows_of), (self._E, self._coordinates_of))
         )
         self._of_tau = np.array([n for name in (ends or loops) for n in self._coordinates_of[name]], int)
+        self._joints = None if reduced is None else JointTerms(reduced, self._of_tau)
+        gears = () if reduced is None else gears_of(reduced)
+        self._gears = Gears(gears, self._of_tau, self.nv) if gears else None
         self._armature = np.zeros(len(owners))
-        if armature is not None:
-            self._armature[self._of_tau] = armature
+        if self._joints is not None:
+            self._armature[self._of_tau] = self._joints.armature
+        coupled = self._coupled = self._joints.coupled if self._joints is not None else None
+        self.time_dependent = model.has_given_motions or (coupled is not None and coupled.has_given_motions)
 
+        names = (*model.row_names, *(() if coupled is None else coupled.row_names))
+        self._n_equal = len(names)
+        self.row_names = (*names, *(() if self._joints is None else self._joints.bounded_names))
+        self.nc = len(self.row_names)
+        self._kept = np.array([*kept, *range(model.nc, self._n_equal)], int)
         blocks = [(list(numbers), bodies_of(model, c)) for c, numbers in numbered]
         for c, numbers in () if coupled is None else coupled.constraint_rows():
             bodies = {i for joint in c.joints for i in bodies_of(model, loops[joint])}
             blocks.append(([model.nc + n for n in numbers], sorted(bodies)))
-        self._order = self._elimination(blocks)
         thin = any(free_bodies.regular(I) is not I for I in inertias)
-        self._weight = float(self._inertias.diagonal().mean()) if thin else 0.0
-
-    def _elimination(self, blocks) -> np.ndarray:
-        """The unknowns, twists and then kept rows, in the order of elimination."""
-        place = {n: self.nv + k for k, n in enumerate(self._kept.tolist())}
-        order = []
-        for kind, m in elimination_order(self.n, [bodies for _, bodies in blocks]):
-            if kind == "body":
-                order += range(6 * m - 6, 6 * m)
-            else:
-                order += [place[n] for n in blocks[m][0] if n in place]
-        return np.array(order, int)
+        weight = float(self._inertias.diagonal().mean()) if thin else 0.0
+        self._saddle = SaddlePoint(self.n, blocks, self._kept, weight, (self._who, model.body_names[1:], names))
 
     # The equation ----------------------------------------------------------------------------------------------------
 
-    def equation(self, q, v, tau=None, f_ext=None, x=None, u=None) -> Equation:
+    def equation(self, q, v, tau=None, f_ext=None, x=None, u=None, *, t=None) -> Equation:
         """The terms of the equation of motion.
 
         Parameters
@@ -267,43 +198,65 @@ class System:
             Internal states of force elements [as the elements define them].
         u : (nu,) array, optional
             Inputs of force elements [as the elements define them].
+        t : float, optional
+            The time [s], where joints or constraints depend on it.
 
         Returns
         -------
         Equation
         """
-        from scipy.sparse import vstack
+        return self._equation(self._evaluated("equation", q, v, f_ext, x, u, t), tau)[0]
 
+    def _evaluated(self, what: str, q, v, f_ext=None, x=None, u=None, t=None) -> _State:
+        """The compiled terms in a state."""
+        clock = self._clock(what, t)
         given = {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
-        entries, bias, phi, coordinates, rows, E_bias, f = self._terms(self._bodies, q, v, **given)
-        G, E = self._G.matrix(entries), self._E.matrix(rows)
-        M = self._inertias
-        E_tau, v = E[self._of_tau], array("v", v, shape=(self.nv,))
-        f = f + E_tau.T @ self._joint_forces(tau, coordinates, E_tau @ v)
-        if self._armature.any():
-            from scipy.sparse import diags_array
+        terms = self._terms(self._bodies, q, v, **given, **(clock if self._bodies.has_given_motions else {}))
+        E, v = self._E.matrix(terms.rows), array("v", v, shape=(self.nv,))
+        joints = JointState(self._joint_positions(terms.coordinates), E[self._of_tau] @ v, clock.get("t"))
+        return _State(terms, E, v, joints)
 
+    def _clock(self, what: str, t) -> dict:
+        """The time as an input, of systems that depend on it."""
+        if not self.time_dependent:
+            return {} if t is None else refuse(f"{what}: t", t, "None, since nothing in the system depends on time")
+        if t is None:
+            refuse(f"{what}: t", t, "the time [s], on which joints or constraints depend")
+        return {"t": number(f"{what}: t", t)}
+
+    def _equation(self, at: _State, tau) -> tuple[Equation, np.ndarray]:
+        """The terms of the equation, and the forces along the coordinates of the joints."""
+        from scipy.sparse import csr_array, diags_array, vstack
+
+        terms, E, v, joints = at
+        G, bias, phi, driven = self._G.matrix(terms.G), terms.bias, terms.phi, terms.driven
+        M, E_tau, E_bias = self._inertias, E[self._of_tau], terms.rates
+        acting = np.zeros(len(self._of_tau)) if tau is None else array("tau", tau, shape=(len(self._of_tau),))
+        if self._joints is not None:
+            acting = acting + self._joints.forces(joints)
+        f = terms.f + E_tau.T @ acting
+        if self._armature.any():
             M = M + E.T @ diags_array(self._armature) @ E
             f = f - E.T @ (self._armature * E_bias)
+        if self._joints is not None and len(m := self._joints.length_inertia):
+            L, length_rates = self._joints.tendons(joints)
+            lengths = L @ E_tau
+            M = M + csr_array(lengths.T @ (m[:, None] * lengths))
+            f = f - lengths.T @ (m * (length_rates + L @ E_bias[self._of_tau]))
+        if self._gears is not None:
+            M, f = M + self._gears.inertia(E), f + self._gears.forces(E, E_bias, v)
         if self._coupled is not None:
-            q_r = self._joint_positions(coordinates)
-            K = _rows(self._coupled, q_r)
-            G = vstack([G, K @ E_tau])
-            bias = np.concatenate([bias, _bias(self._coupled, q_r, E_tau @ v) + K @ E_bias[self._of_tau]])
-            phi = np.concatenate([phi, _error(self._coupled, q_r)])
-        return Equation(M, f, G, bias, phi, E, E_bias)
-
-    def _joint_forces(self, tau, coordinates, rates) -> np.ndarray:
-        """Forces along the coordinates of the joints: of actuators, and of springs and dampers of a model's joints."""
-        found = np.zeros(len(self._of_tau)) if tau is None else array("tau", tau, shape=(len(self._of_tau),))
-        if self._sprung is not None:
-            found = found + public_call("passive_joint_forces")(self._sprung, self._joint_positions(coordinates), rates)
-        return found
+            found = self._joints.couplings(joints)
+            G = vstack([G, found.K @ E_tau], format="csr")
+            bias = np.concatenate([bias, found.bias + found.K @ E_bias[self._of_tau]])
+            phi, driven = np.concatenate([phi, found.phi]), np.concatenate([driven, found.driven])
+        return Equation(M, f, G, bias, phi, E, E_bias, driven), acting
 
     def _joint_positions(self, coordinates) -> np.ndarray:
-        raise NotImplementedError
+        """Those of the joints that have a tau, among the coordinates of all joints."""
+        return np.asarray(coordinates)
 
-    def slopes(self, q, v, method: str = "gauss_newton", x=None, u=None):
+    def slopes(self, q, v, method: str = "gauss_newton", x=None, u=None, *, t=None):
         """Stiffness and damping of the force elements over the bodies.
 
         Parameters
@@ -318,6 +271,8 @@ class System:
             Internal states of force elements [as the elements define them].
         u : (nu,) array, optional
             Inputs of force elements [as the elements define them].
+        t : float, optional
+            The time [s], where joints or constraints depend on it.
 
         Returns
         -------
@@ -332,26 +287,26 @@ class System:
         if method not in self._slopes:
             self._slopes[method] = slopes_of(self._bodies, method)
         given = {name: value for name, value in (("x", x), ("u", u)) if value is not None}
+        given |= self._clock("slopes", t) if self._bodies.has_given_motions else {}
         K, D = (self._pairs.matrix(values) for values in self._slopes[method](self._bodies, q, v, **given))
-        if self._sprung is not None:
-            _, _, _, coordinates, rows, *_ = self._terms(self._bodies, q, v, **given)
-            E = self._E.matrix(rows)[self._of_tau]
-            state = self._joint_positions(coordinates), E @ np.asarray(v, float)
-            K_r, D_r = (public_call(f"{what}_matrix")(self._sprung, *state, method=method) for what in _SLOPES)
-            K, D = K + E.T @ csr_array(K_r) @ E, D + E.T @ csr_array(D_r) @ E
+        if self._joints is not None:
+            _, E, _, joints = self._evaluated("slopes", q, v, None, x, u, t)
+            if found := self._joints.slopes(joints, method):
+                E = E[self._of_tau]
+                K, D = (each + E.T @ csr_array(added) @ E for each, added in zip((K, D), found, strict=True))
         return K, D
 
     def accelerations(
-        self, q, v, tau=None, f_ext=None, *, x=None, u=None, baumgarte=(0.0, 0.0), method: str = "sparse"
+        self, q, v, tau=None, f_ext=None, *, x=None, u=None, t=None, baumgarte=(0.0, 0.0), method: str = "sparse"
     ) -> Solution:
         r"""Accelerations and forces of constraints.
 
         Parameters
         ----------
-        q, v, tau, f_ext, x, u
+        q, v, tau, f_ext, x, u, t
             As for `equation`.
         baumgarte : (float, float)
-            alpha and beta [1/s]: rows get the accelerations ``-2 alpha G Phi - beta^2 phi`` (eq. 1.82).
+            alpha and beta [1/s]: rows get the accelerations ``-2 alpha (G Phi - driven) - beta^2 phi`` (eq. 1.82).
         method : {"sparse", "dense"}
             ``L D L^T`` from the leaves to the root, linear in the number of bodies, or dense.
 
@@ -365,22 +320,24 @@ class System:
             Rows follow from others; they are named.
         """
         alpha, beta = (number("accelerations: baumgarte", each, least=0.0) for each in _pair(baumgarte))
-        e = self.equation(q, v, tau, f_ext, x, u)
-        rates = e.G @ np.asarray(v, float)
-        found, lam = self._solve(e.M, e, e.f, -e.bias - 2.0 * alpha * rates - beta**2 * e.phi, method)
-        active = self._active(q, v, tau) - self._armature * (e.E @ found + e.E_bias)
-        return Solution(found.reshape(-1, 6), lam, self._wrenches(e, lam, active))
+        at = self._evaluated("accelerations", q, v, f_ext, x, u, t)
+        e, acting = self._equation(at, tau)
+        rows = -e.bias - 2.0 * alpha * (e.G @ at.v - e.driven) - beta**2 * e.phi
+        factors = self._saddle.factorized(e.M, e.G, method)
+        found, lam = factors.solve(e.f, rows)
+        found, lam, pushed = self._bounded(factors, at, found, lam)
+        return Solution(found.reshape(-1, 6), lam, self._wrenches(e, lam, acting + pushed, found))
 
     @checked(stabilize=a_truth_value)
     def step(
-        self, q, v, tau=None, f_ext=None, *, dt, u=None, slopes: str | None = None, baumgarte=0.0,
+        self, q, v, tau=None, f_ext=None, *, dt, x=None, u=None, t=None, slopes: str | None = None, baumgarte=0.0,
         stabilize: bool = False, method: str = "sparse",
     ) -> Step:  # fmt: skip
         r"""One step of semi-implicit or linearly implicit Euler at the level of velocities.
 
         Parameters
         ----------
-        q, v, tau, f_ext, u
+        q, v, tau, f_ext, x, u, t
             As for `equation`.
         dt : float
             Length of the step h [s].
@@ -388,7 +345,7 @@ class System:
             None: ``M Phi+ = M Phi + h f`` (eq. 1.73). Else linearly implicit with the stiffness and damping of the
             force elements, ``(M + h D + h^2 K) Phi+ = M Phi + h (f + D Phi)`` (eq. 1.30).
         baumgarte : float
-            gamma [1/s]: rows get the velocities ``-gamma phi`` (eq. 1.82).
+            gamma [1/s]: rows get the velocities ``driven - gamma phi`` (eq. 1.82).
         stabilize : bool
             Close the positions after the step, see `closed`.
         method : {"sparse", "dense"}
@@ -397,30 +354,47 @@ class System:
         -------
         Step
 
-        Raises
-        ------
-        UnsupportedError
-            Force elements have internal states.
+        Notes
+        -----
+        Rows that depend on time have their positions and velocities at the end of the step. Internal states take a step
+        of linearly implicit Euler, as in `semi_implicit_step`; tensions are those at the beginning. Limits are rows
+        ``v+ >= (limit - q) / h``, and sticking friction has impulses up to h times the load.
         """
         h, gamma = number("step: dt", dt, above=0.0), number("step: baumgarte", baumgarte, least=0.0)
-        if self.model.nx:
-            raise UnsupportedError(
-                f"step: force elements have internal states ({', '.join(self.model.state_names[:4])}), which steps in "
-                "maximal coordinates do not integrate; simulate the model in reduced coordinates (kt.simulate)"
-            )
-        e, v = self.equation(q, v, tau, f_ext, None, u), array("v", v, shape=(self.nv,))
-        A, right = e.M, e.M @ v + h * e.f
+        at = self._evaluated("step", q, v, f_ext, x, u, t)
+        e, acting = self._equation(at, tau)
+        end = self._clock("step", t if t is None else t + h)
+        phi, driven = (e.phi, e.driven) if not end else self._then(q, **end)
+        A, right = e.M, e.M @ at.v + h * e.f
         if slopes is not None:
-            K, D = self.slopes(q, v, slopes, None, u)
-            A, right = A + h * D + h * h * K, right + h * (D @ v)
-        found, lam = self._solve(A, e, right, -gamma * e.phi, method)
+            K, D = self.slopes(q, v, slopes, x, u, t=t)
+            A, right = A + h * D + h * h * K, right + h * (D @ at.v)
+        factors = self._saddle.factorized(A, e.G, method)
+        found, lam = factors.solve(right, driven - gamma * phi)
+        found, lam, pushed = self._bounded(factors, at, found, lam, h)
         q_next = public_call("integrate")(self._bodies, q, h * found)
-        active = self._active(q, v, tau) - self._armature * (e.E @ (found - v) / h + e.E_bias)
         if stabilize:
-            q_next = self.closed(q_next, steps=1)
-        return Step(q_next, found, lam / h, self._wrenches(e, lam / h, active))
+            q_next = self.closed(q_next, steps=1, **end)
+        wrenches = self._wrenches(e, lam / h, acting + pushed / h, (found - at.v) / h)
+        return Step(q_next, found, lam / h, wrenches, self._states(q, v, x, u, h, found, t))
 
-    def closed(self, q, *, steps: int = 3) -> np.ndarray:
+    def _then(self, q, t) -> tuple[np.ndarray, np.ndarray]:
+        """phi and the driven rates at a time, of the positions q."""
+        e = self.equation(q, np.zeros(self.nv), t=t)
+        return e.phi, e.driven
+
+    def _states(self, q, v, x, u, dt, v_next, t) -> np.ndarray:
+        """Internal states at the end of a step."""
+        if not self.model.nx:
+            return np.zeros(0)
+        if self._states_after is None:
+            self._states_after = states_after_of(self._bodies)
+        given = {} if u is None else {"u": u}
+        given |= self._clock("step", t) if self._bodies.has_given_motions else {}
+        x = np.array(self._bodies.initial_internal()) if x is None else x
+        return self._states_after(self._bodies, q, v, x, dt, v_next, **given)
+
+    def closed(self, q, *, steps: int = 3, t=None) -> np.ndarray:
         """Positions moved onto the constraints, by the least displacement in the metric of the inertia.
 
         Parameters
@@ -429,6 +403,8 @@ class System:
             Positions [m; unit quaternions].
         steps : int
             Of Newton's method.
+        t : float, optional
+            The time [s], where joints or constraints depend on it.
 
         Returns
         -------
@@ -442,69 +418,33 @@ class System:
         """
         rest = np.zeros(self.nv)
         for _ in range(whole("closed: steps", steps, least=0)):
-            e = self.equation(q, rest)
-            d, _ = self._solve(e.M, e, rest, -e.phi, "sparse")
+            e = self.equation(q, rest, t=t)
+            d, _ = self._saddle.factorized(e.M, e.G, "sparse").solve(rest, -e.phi)
             q = public_call("integrate")(self._bodies, q, d)
         return np.asarray(q)
 
     # Solutions -------------------------------------------------------------------------------------------------------
 
-    def _solve(self, A, e: Equation, right, rows, method: str):
-        """Twists or rates of them, and multipliers that exert ``G^T lambda``."""
-        from scipy.sparse import block_array
+    def _bounded(self, factors, at: _State, free, lam, dt=None) -> tuple:
+        """The solution with the forces of rows that have bounds, and these as joint forces; of a step impulses."""
+        n = len(self._of_tau)
+        if self._n_equal == self.nc:
+            return free, lam, np.zeros(n)
+        E = at.E[self._of_tau]
+        K, bias = self._joints.bounded_rows(at.joints)
+        B = K @ E
+        response, by_rows = factors.solve(B.T, np.zeros((self._n_equal, len(K))))
+        rates = B @ free if dt is not None else B @ free + bias + K @ at.terms.rates[self._of_tau]
+        laws = self._joints.laws(at.joints, dt, None if dt is None else (E @ free).tolist())
+        forces = forces_of_laws(B @ response, rates, laws, K)
+        return free + response @ forces, np.concatenate([lam + by_rows @ forces, forces]), K.T @ forces
 
-        choice("method", method, METHODS)
-        G, rows, lam = e.G[self._kept], rows[self._kept], np.zeros(self.nc)
-        if self._weight:  # which changes no solution of G x = rows, and makes the first block regular
-            A, right = A + self._weight * (G.T @ G), right + self._weight * (G.T @ rows)
-        matrix = block_array([[A, G.T], [G, None]], format="csc") if len(rows) else A.tocsc()
-        right = np.concatenate([right, rows])
-        if method == "dense":
-            found = np.linalg.solve(matrix.toarray(), right)
-        else:
-            factors = Factors(matrix[self._order][:, self._order].tocsc())
-            self._require_regular(factors, A, e)
-            found = np.empty(len(right))
-            found[self._order] = factors.solve(right[self._order])
-        lam[self._kept] = -found[self.nv :]
-        return found[: self.nv], lam
-
-    def _require_regular(self, factors: Factors, A, e: Equation) -> None:
-        """Refuse rows and motions whose pivots are nothing but rounding."""
-        D, G = np.empty(len(self._order)), e.G[self._kept]
-        D[self._order] = factors.D
-        inertia = np.maximum(A.diagonal(), TINY * A.diagonal().max())
-        first = np.concatenate([inertia, G.power(2) @ (1.0 / inertia)])
-        if (np.abs(D) > SINGULAR * first).all():  # not so for NaN
-            return
-        if names := self._dependent(G.toarray()):
-            raise free_bodies.redundant(names, self._who)
-        pivots = D if np.isfinite(D).all() else A.diagonal()
-        k = int(np.argmin(np.abs(pivots[: self.nv]) / inertia))
-        raise SingularityError(
-            f"{self._who}: body {self.model.body_names[1 + k // 6]!r} or one that it carries can move without moving "
-            "mass: its inertia is singular, and no joint holds it. Give it moments of inertia, or a joint of fewer "
-            "freedoms."
-        )
-
-    def _dependent(self, G) -> list[str]:
-        """Names of rows that follow from the others."""
-        from scipy.linalg import qr
-
-        size = np.linalg.norm(G, axis=1)
-        _, R, order = qr((G / np.where(size > 0.0, size, 1.0)[:, None]).T, mode="economic", pivoting=True)
-        rank = int((np.abs(np.diag(R)) > 1e-9).sum())
-        return [self.row_names[self._kept[n]] for n in sorted(order[rank:])]
-
-    def _active(self, q, v, tau) -> np.ndarray:
-        """Forces along all coordinates of joints, those of loop joints zero."""
-        _, _, _, coordinates, rows, *_ = self._terms(self._bodies, q, v)
-        found = np.zeros(len(self._armature))
-        found[self._of_tau] = self._joint_forces(tau, coordinates, (self._E.matrix(rows) @ v)[self._of_tau])
-        return found
-
-    def _wrenches(self, e: Equation, lam, active) -> np.ndarray:
-        """Of every joint the wrench on its body."""
+    def _wrenches(self, e: Equation, lam, acting, rates) -> np.ndarray:
+        """Of every joint the wrench on its body; the forces along coordinates move armatures and gears, too."""
+        active = -self._armature * (e.E @ rates + e.E_bias)
+        active[self._of_tau] += acting
+        if self._gears is not None:
+            active -= self._gears.joint_forces(e.E, e.E_bias, rates)
         found = np.zeros(6 * len(self._ends))
         for matrix, values, (entries, rows, into) in ((e.G, lam, self._at_G), (e.E, active, self._at_E)):
             np.add.at(found, into, matrix.data[entries] * values[rows])
@@ -530,15 +470,3 @@ def _pair(values):
     if len(found) != 2:
         refuse("accelerations: baumgarte", values, "two numbers, alpha and beta")
     return found
-
-
-def _rows(model, q):
-    return public_call("closed_loops_jacobian")(model, q)
-
-
-def _bias(model, q, v):
-    return public_call("closed_loops_bias")(model, q, v)
-
-
-def _error(model, q):
-    return public_call("closed_loops_error")(model, q)

@@ -4,6 +4,7 @@ Sueda                      here
 ``f_m`` (eq. 1.21-1.22)    ``f``: gravity, gyroscopic forces, force elements and wrenches, in body coordinates
 ``G`` (eq. 1.69-1.70)      ``G``: entries of the rows at the bodies that they connect; ``Gdot v`` is ``bias``
 ``g(E)`` (eq. 1.81)        ``phi``
+its rate by time           ``driven``: of prescribed motions, rows hold ``G Phi = driven``
 ``K_m, D_m``               entries of the blocks of bodies that force elements connect
 
 For each joint coordinate there is a row ``w`` too: ``w . Phi`` is its rate where the joint is closed. Forces of the
@@ -14,15 +15,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
+from kinetree.algorithms.domain import GIVEN_MOTIONS
 from kinetree.algorithms.force_elements import element_forces, gauss_newton_slopes
-from kinetree.algorithms.implicit_forces import exact_slopes
+from kinetree.algorithms.implicit_forces import exact_slopes, implicit_state_changes
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import Spec
+from kinetree.algorithms.tendon_inertia import tendon_rows
 from kinetree.compiler.calls import plain_call
 from kinetree.state_kinematics import Kinematics
 
 SLOPES = {"exact": exact_slopes, "gauss_newton": gauss_newton_slopes}
+
+
+class Terms(NamedTuple):
+    """Entries of the rows, and the forces, in one state."""
+
+    G: object
+    bias: object
+    phi: object
+    driven: object
+    coordinates: object
+    rows: object
+    rates: object
+    f: object
+
+
+class CoupledTerms(NamedTuple):
+    """The same of rows over the coordinates of joints."""
+
+    K: object
+    bias: object
+    phi: object
+    driven: object
 
 
 def bodies_of(model, constraint) -> list[int]:
@@ -50,14 +76,15 @@ def _dofs(model, body: int) -> range:
 
 
 def maximal_terms(model, q, v, f_ext=None, x=None, u=None):
-    """G, Gdot v, phi, coordinates of the joints with their rows and the bias of their rates, and f."""
-    kin = Kinematics(model, q, v)
-    G, bias, phi, coordinates, rows, rates = [], [], [], [], [], []
+    """The `Terms`: rows of the constraints and of the coordinates of joints, and f."""
+    kin, still = Kinematics(model, q, v), Kinematics(model, q)
+    G, bias, phi, driven, coordinates, rows, rates = ([] for _ in range(7))
     for c in model.constraints:
         places = entries_of(model, c)
         G += [row.get(k, 0.0) for row in c.rows(kin) for k in places]
         bias += c.bias(kin)
         phi += c.residual(kin) or [0.0] * c.count(model)
+        driven += [-x for x in c.rate(still)] if c.time_dependent else [0.0] * c.count(model)
     for name, loop in model.loop_joints():
         coordinates += kin.loop_position(name)
         places = entries_of(model, loop)
@@ -67,7 +94,32 @@ def maximal_terms(model, q, v, f_ext=None, x=None, u=None):
             rates.append(kin.rate_bias(name, n))
     inertial = rnea(model, q, v, [0.0] * model.nv, f_ext)
     forces = element_forces(model, q, v, x, u)
-    return G, bias, phi, coordinates, rows, rates, [f - p for f, p in zip(forces, inertial, strict=True)]
+    f = [f - p for f, p in zip(forces, inertial, strict=True)]
+    return Terms(G, bias, phi, driven, coordinates, rows, rates, f)
+
+
+def coupled_terms(model, q, v):
+    """The `CoupledTerms` of a model's constraints, in its own coordinates."""
+    kin, still = Kinematics(model, q, v), Kinematics(model, q)
+    K, bias, phi, driven = [], [], [], []
+    for c in model.constraints:
+        K += [[row.get(k, 0.0) for k in range(model.nv)] for row in c.rows(kin)]
+        bias += c.bias(kin)
+        phi += c.residual(kin) or [0.0] * c.count(model)
+        driven += [-x for x in c.rate(still)] if c.time_dependent else [0.0] * c.count(model)
+    return CoupledTerms(K, bias, phi, driven)
+
+
+def tendon_terms(model, q, v):
+    """Rows of the rates of the lengths of tendons with inertia over the velocities of joints, and their bias."""
+    found = list(tendon_rows(model, Kinematics(model, q, v)))
+    return [[row.get(k, 0.0) for k in range(model.nv)] for _, row, _ in found], [rate for *_, rate in found]
+
+
+def internal_states_after(model, q, v, x, dt, v_next, u=None):
+    """Internal states of the force elements after a step of linearly implicit Euler, with the twists at its end."""
+    changes = implicit_state_changes(model, q, v, x, u, dt, None, v_next)
+    return [x_k + dx for x_k, dx in zip(x, changes, strict=True)]
 
 
 def exact_maximal_slopes(model, q, v, x=None, u=None):
@@ -86,18 +138,44 @@ def _blocks(model, K, D):
 
 
 def terms_of(model):
-    """The compiled function of `maximal_terms` for a model of free bodies."""
+    """The function that gives the `Terms` of a model of free bodies, compiled."""
     nc, loops = model.nc, [loop for _, loop in model.loop_joints()]
     sizes = {
         "G": sum(c.count(model) * len(entries_of(model, c)) for c in model.constraints),
         "bias": nc,
         "phi": nc,
+        "driven": nc,
         "coordinates": sum(loop.joint.nq for loop in loops),
         "rows": sum(loop.joint.nv * len(entries_of(model, loop)) for loop in loops),
         "rates": sum(loop.joint.nv for loop in loops),
         "f": model.nv,
     }
-    return _compiled("maximal_terms", maximal_terms, sizes, {"f_ext": ("nb", 6)})
+    call = _compiled("maximal_terms", maximal_terms, sizes, {"f_ext": ("nb", 6)})
+    return lambda *arrays, **given: Terms(*call(*arrays, **given))
+
+
+def coupled_terms_of(model):
+    """The function that gives the `CoupledTerms` of a model, compiled."""
+    outputs = {"K": (model.nc, model.nv), **dict.fromkeys(("bias", "phi", "driven"), (model.nc,))}
+    inputs = {"q": ("nq",), "v": ("nv",)}
+    call = plain_call(Spec("coupled_terms", coupled_terms, inputs, {}, outputs, domains=(GIVEN_MOTIONS,)))
+    return lambda *arrays, **given: CoupledTerms(*call(*arrays, **given))
+
+
+def tendon_terms_of(model):
+    """The compiled function of `tendon_terms`."""
+    n, inputs = len(model.armatures), {"q": ("nq",), "v": ("nv",)}
+    outputs = {"L": (n, model.nv), "bias": (n,)}
+    return plain_call(Spec("tendon_terms", tendon_terms, inputs, {}, outputs))
+
+
+def states_after_of(model):
+    """The compiled function of `internal_states_after`."""
+    inputs = {"q": ("nq",), "v": ("nv",), "x": ("nx",), "dt": (), "v_next": ("nv",)}
+    outputs = {"x_next": ("nx",)}
+    name, function = "internal_states_after", internal_states_after
+    spec = Spec(name, function, inputs, {"u": ("nu",)}, outputs, domains=(GIVEN_MOTIONS,), body_frames=True)
+    return plain_call(spec)
 
 
 def slopes_of(model, method: str):
@@ -110,7 +188,8 @@ def slopes_of(model, method: str):
 def _compiled(name: str, function, sizes, more):
     optional = {**more, "x": ("nx",), "u": ("nu",)}
     outputs = {what: (size,) for what, size in sizes.items()}
-    return plain_call(Spec(name, function, {"q": ("nq",), "v": ("nv",)}, optional, outputs, body_frames=True))
+    inputs = {"q": ("nq",), "v": ("nv",)}
+    return plain_call(Spec(name, function, inputs, optional, outputs, domains=(GIVEN_MOTIONS,), body_frames=True))
 
 
 def block_places(model) -> Iterator[tuple[int, int]]:
