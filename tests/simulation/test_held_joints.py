@@ -223,7 +223,7 @@ def test_what_cannot_be_is_refused():
         top = kt.ModelBuilder("top")
         top.add_body("body", joint=kt.joints.Spherical(), joint_name="joint", mass=1.0, inertia=np.eye(3))
         moving(top.build(), "joint", 0.0)
-    with pytest.raises(SimulationError, match="sticking friction.*'semi_implicit' and 'time_stepping'.*'adaptive'"):
+    with pytest.raises(SimulationError, match="sticking friction.*'time_stepping' and 'event_driven'.*'adaptive'"):
         stuck = model.replace(dry_friction=1.0).with_constraints(StickingFriction())
         kt.simulate(stuck, duration=0.1, integrator="adaptive")
 

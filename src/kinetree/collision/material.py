@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from kinetree.arguments import choice, number, refuse
 from kinetree.errors import ArgumentError
+from kinetree.spatial.scalar import exp, log, where
 
 LEAST = {"friction": 0.0, "restitution": 0.0, "stiffness": 0.0, "relaxation_time": 0.0, "margin": 0.0}
 """The numbers of a contact, and their least values."""
@@ -48,6 +49,28 @@ def _check_hunt_crossley(what: str, owner) -> None:
     for name in ("restitution", "relaxation_time"):
         if getattr(owner, name):
             refuse(f"{what}: {name}", getattr(owner, name), "0: law='hunt_crossley' loses energy by its dissipation")
+
+
+def yielding_force(law: str, numbers, gap, rate):
+    """The normal force of a compliant contact without states, over any scalar; zero at a gap, and never a pull.
+
+    Parameters
+    ----------
+    law : str
+        Of `LAWS`.
+    numbers : tuple
+        Stiffness, damping (dissipation of "hunt_crossley") and exponent.
+    gap, rate : scalar
+        [m], [m/s]
+    """
+    stiffness, damping, exponent = numbers
+    touched = gap < 0.0
+    if law == "hunt_crossley":
+        depth = where(touched, -gap, 1.0)
+        f = stiffness * exp(exponent * log(depth)) * (1.0 - damping * rate)
+    else:
+        f = -(stiffness * gap + damping * rate)
+    return where(touched & (f > 0.0), f, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

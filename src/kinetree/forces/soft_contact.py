@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from kinetree.arguments import choice, instance, refuse
 from kinetree.collision.axes import contact_axes
 from kinetree.collision.laws import ContactPoint
+from kinetree.collision.material import yielding_force
 from kinetree.collision.pair import ContactPair
 from kinetree.collision.shape import Shape
 from kinetree.forces.contract import ForceElement, present
 from kinetree.forces.fields import set_numbers
 from kinetree.spatial import Matrix3, Vector3
-from kinetree.spatial.scalar import absolute, exp, log, sqrt, where
+from kinetree.spatial.scalar import absolute, sqrt, where
 
 LAWS = ("surface", "kelvin_voigt", "hunt_crossley")
 NEAR = 0.01
@@ -173,13 +174,9 @@ class SoftContact(ForceElement):
 
     def _normal(self, p, rate, z):
         """The normal force for a gap, its rate and the deflection of the surface."""
-        if self.law == "hunt_crossley":
-            touched = p < 0.0
-            depth = where(touched, -p, 1.0)
-            f = self.stiffness * exp(self.exponent * log(depth)) * (1.0 - self.damping * rate)
-        else:
-            touched = p <= (z + NEAR * absolute(z) if self.law == "surface" else 0.0)
-            f = -(self.stiffness * p + self.damping * rate)
+        if self.law != "surface":
+            return yielding_force(self.law, (self.stiffness, self.damping, self.exponent), p, rate)
+        touched, f = p <= z + NEAR * absolute(z), -(self.stiffness * p + self.damping * rate)
         return where(touched & (f > 0.0), f, 0.0)
 
     def _friction(self, normal, v: Sequence, t: Sequence) -> list:

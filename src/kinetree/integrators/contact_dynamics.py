@@ -1,5 +1,7 @@
 r"""Dynamics with some contacts as equality constraints: accelerations, forces, and which contacts press, stick or slip.
 
+Limits of joints, friction in joints and soft contacts are contacts here, too (`kinetree.integrators.contact_rows`).
+
 Book                                          here
 active contacts (section 11.5)                `Modes.active`: contacts with a force, and equations of their own
 current contacts                              `Modes.current`: those whose separation acceleration is zero
@@ -14,7 +16,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinetree.contact.accelerations import AccelerationProblem
-from kinetree.contact.kinematics import CONTACT_KINEMATICS
 from kinetree.integrators.trials import TrialDynamics
 
 DECIDED = 1e-11  # of the accelerations that add up: a separation acceleration beyond that is one
@@ -92,6 +93,8 @@ class Here:
         [m]
     u : (n, 3) array
         Contact velocities in contact axes [m/s].
+    loads : (n,) array
+        Forces of soft contacts, and bounds of friction in joints [N or N m].
     """
 
     t: float
@@ -102,6 +105,7 @@ class Here:
     bias: np.ndarray
     gaps: np.ndarray
     u: np.ndarray
+    loads: np.ndarray
 
 
 class ContactDynamics:
@@ -110,33 +114,26 @@ class ContactDynamics:
     Parameters
     ----------
     system : System
-    friction : (n,) array
-        Coefficients of all candidate points.
+    rows : ContactRows
     tau, f_ext : callable
         As for `TrialDynamics`.
     """
 
-    def __init__(self, system, friction, tau, f_ext) -> None:
-        self._system, self.friction, self._tau, self._f_ext = system, friction, tau, f_ext
+    def __init__(self, system, rows, tau, f_ext) -> None:
+        self._system, self.rows, self.friction, self._tau, self._f_ext = system, rows, rows.friction, tau, f_ext
         self.trials, self._nv = TrialDynamics(system, tau, f_ext), system.model.nv
-        self._kinematics = system.function(CONTACT_KINEMATICS, checks=False) if len(friction) else None
         self._is_tree = not (system.model.constraints or system.model.armatures)
         self._inertia = system.function("crba", checks=False) if self._is_tree else None
         self._dynamics = None if self._is_tree else system.function(system.rate, checks=False)
 
     def at(self, t, q, w) -> Here:
         """The state with its contacts."""
-        free, v = self.trials.acceleration(t, q, w), w[: self._nv]
-        if self._kinematics is None:
-            none = np.zeros(0)
-            return Here(t, q, w, free, np.zeros((0, self._nv)), none, none, none.reshape(0, 3))
-        J, bias, gaps = self._kinematics(q, v)
-        return Here(t, q, w, free, J, bias, gaps, (J @ v).reshape(-1, 3))
+        return Here(t, q, w, self.trials.acceleration(t, q, w), *self.rows.at(q, w[: self._nv]))
 
     def gaps(self, q, v) -> tuple[np.ndarray, np.ndarray]:
         """Gaps and contact velocities alone."""
-        J, _, gaps = self._kinematics(q, v)
-        return gaps, (J @ v).reshape(-1, 3)
+        _, _, gaps, u, _ = self.rows.at(q, v)
+        return gaps, u
 
     def response(self, here: Here, forces: np.ndarray) -> np.ndarray:
         """Joint accelerations by these joint forces, columns (nv, m)."""
@@ -150,25 +147,42 @@ class ContactDynamics:
 
     def held(self, here: Here, modes: Modes) -> tuple[np.ndarray, np.ndarray]:
         """Rates of w while the active contacts are equality constraints, and the contact forces (n, 3)."""
-        forces = np.zeros_like(here.u)
         if not modes.active or not np.isfinite(here.free).all():
-            return here.free, forces
+            return here.free, np.zeros_like(here.u)
+        forces = self._known(here, modes)
         rows, directions = self._equations(here, modes)
-        response = self.response(here, here.J.T @ directions.T)
-        right = -(here.J[rows] @ here.free[: self._nv] + here.bias[rows])
-        x = _least(here.J[rows] @ response, right)
-        forces = (directions.T @ x).reshape(-1, 3)
+        response = self.response(here, here.J.T @ np.vstack((directions, forces.ravel())).T)
         rate = here.free.copy()
-        rate[: self._nv] += response @ x
+        rate[: self._nv] += response[:, -1]
+        if rows:
+            right = -(here.J[rows] @ rate[: self._nv] + here.bias[rows])
+            x = _least(here.J[rows] @ response[:, :-1], right)
+            forces += (directions.T @ x).reshape(-1, 3)
+            rate[: self._nv] += response[:, :-1] @ x
         return rate, forces
+
+    def _known(self, here: Here, modes: Modes) -> np.ndarray:
+        """Forces that the state gives (n, 3): of soft contacts, and friction in joints that move."""
+        forces = np.zeros_like(here.u)
+        for i, mode in modes.active.items():
+            if self.rows.rigid[i]:
+                continue
+            if not self.rows.own[i]:
+                forces[i, 2] = here.loads[i]
+            elif isinstance(mode, Slip):
+                forces[i, :2] = -self.friction[i] * here.loads[i] * mode.direction(here.u[i, :2])
+        return forces
 
     def _equations(self, here: Here, modes: Modes) -> tuple[list[int], np.ndarray]:
         """Rows of the equality constraints, and the unit forces that go with them, (m, 3n)."""
         rows, directions = [], []
         for i, mode in modes.active.items():
             if mode == STICKS:
-                rows += range(3 * i, 3 * i + 3)
-                directions += np.eye(len(here.bias))[3 * i : 3 * i + 3].tolist()
+                own = [3 * i + k for k in self.rows.own[i]]
+                rows += own
+                directions += np.eye(len(here.bias))[own].tolist()
+                continue
+            if not self.rows.rigid[i]:
                 continue
             direction = np.zeros(len(here.bias))
             direction[3 * i + 2] = 1.0
@@ -188,16 +202,21 @@ class ContactDynamics:
         sinking = here.J @ rate[: self._nv] + here.bias
         worst = 0.0
         for i in modes.current:
-            t, n = np.hypot(*forces[i, :2]), forces[i, 2]
-            worst = max(worst, -sinking[3 * i + 2] / scale)
-            if i in modes.active:
-                worst = max(worst, -n / force_scale)
+            t, n = np.hypot(*forces[i, :2]), self._pressure(here, forces, i)
+            if self.rows.rigid[i]:
+                worst = max(worst, -sinking[3 * i + 2] / scale)
+                if i in modes.active:
+                    worst = max(worst, -n / force_scale)
             if modes.active.get(i) == STICKS:
                 worst = max(worst, (t - self.friction[i] * n) / force_scale)
         if worst <= VIOLATED:
             return True
         found = self.settled(here, modes.current) if self._shares(here, modes) else None
         return found is not None and bool(np.abs(found[1] - rate).max() <= VIOLATED * np.abs(here.free).max())
+
+    def _pressure(self, here: Here, forces, i: int) -> float:
+        """The force of contact i that bounds its friction."""
+        return float(forces[i, 2] if self.rows.rigid[i] else here.loads[i])
 
     def _shares(self, here: Here, modes: Modes) -> bool:
         """Whether the forces of active contacts depend on each other."""
@@ -207,19 +226,37 @@ class ContactDynamics:
     def _scales(self, here: Here) -> tuple[float, float]:
         """The size of the accelerations that add up at contacts [m/s^2], and of forces that give these [N]."""
         scale = float((np.abs(here.J) @ np.abs(here.free[: self._nv]) + np.abs(here.bias)).max(initial=0.0))
-        normal = here.J[2::3]
+        own = here.J[[3 * i + rows[-1] for i, rows in enumerate(self.rows.own) if rows]]
         inertia = self._inertia(here.q) if self._is_tree else np.eye(self._nv)
-        lightest = np.einsum("nk,kn->n", normal, np.linalg.solve(inertia, normal.T)).max(initial=0.0)
+        lightest = np.einsum("nk,kn->n", own, np.linalg.solve(inertia, own.T)).max(initial=0.0)
         return scale or 1.0, (scale or 1.0) / (lightest or 1.0)
 
-    def problem(self, here: Here, some) -> tuple[AccelerationProblem, np.ndarray]:
-        """The problem of accelerations of contacts that touch, and the response to their forces."""
+    def problem(self, here: Here, some) -> tuple[AccelerationProblem, np.ndarray, np.ndarray]:
+        """The problem of accelerations of contacts that touch, the response to their forces, and forces that are known.
+
+        Those are of soft contacts, and of friction in joints that move. Friction in a joint at rest is a cone whose
+        normal force is the bound: its normal moves by that force alone, and rests under the bound.
+        """
+        some = list(some)
         rows = [3 * i + k for i in some for k in range(3)]
-        J = here.J[rows]
-        response, d = self.response(here, J.T), J @ here.free[: self._nv] + here.bias[rows]
-        M = J @ response
-        u, friction = here.u[list(some), :2], self.friction[list(some)]
-        return AccelerationProblem.of(0.5 * (M + M.T), d, u, friction, STILL), response
+        J, bias, given = here.J[rows], here.bias[rows], [n for n, i in enumerate(some) if not self.rows.rigid[i]]
+        response = self.response(here, J.T)
+        known = self._known(here, Modes(tuple(some), {some[n]: self._moving(here, some[n]) for n in given}))[some]
+        d = J @ (here.free[: self._nv] + response @ known.ravel()) + bias
+        M, u, friction = J @ response, here.u[some, :2].copy(), self.friction[some].copy()
+        M = 0.5 * (M + M.T)
+        for n in given:
+            mobility, i = float(np.diagonal(M)[3 * n : 3 * n + 2].max()), 3 * n + 2
+            M[i], M[:, i], M[i, i] = 0.0, 0.0, mobility or 1.0
+            d[i], u[n] = -M[i, i] * here.loads[some[n]], 0.0
+            if known[n, :2].any():
+                friction[n] = 0.0
+        return AccelerationProblem.of(M, d, u, friction, STILL), response, known
+
+    def _moving(self, here: Here, i: int) -> Slip | None:
+        """The slip of a contact that moves."""
+        speed = np.hypot(*here.u[i, :2])
+        return Slip.along(here.u[i, :2], speed) if speed > STILL and self.friction[i] > 0.0 else None
 
     def settled(self, here: Here, some) -> tuple[Modes, np.ndarray, np.ndarray] | None:
         """The modes that follow at a state where these contacts touch, the rates, and the forces; None without any.
@@ -230,35 +267,38 @@ class ContactDynamics:
         some = tuple(some)
         if not some:
             return Modes(), here.free, np.zeros_like(here.u)
-        problem, response = self.problem(here, some)
+        problem, response, known = self.problem(here, some)
         found, accelerations, solved = problem.solve()
         if not solved:
             return None
+        found[~self.rows.rigid[list(some)], 2] = 0.0
+        found = found + known
         scale, force_scale = self._scales(here)
         rate, forces = here.free.copy(), np.zeros_like(here.u)
         rate[: self._nv] += response @ found.ravel()
         forces[list(some)] = found
         current, active = [], {}
         for place, i in enumerate(some):
-            presses = found[place, 2] > DECIDED * force_scale
+            presses = not self.rows.rigid[i] or found[place, 2] > DECIDED * force_scale
             if not presses and accelerations[place, 2] > DECIDED * scale:
                 continue
             current.append(i)
             if presses:
-                active[i] = self._mode(i, here.u[i, :2], found[place], accelerations[place], scale)
+                load = self._pressure(here, forces, i)
+                active[i] = self._mode(i, here.u[i, :2], found[place], accelerations[place], scale, load)
         modes = self._independent(here, Modes(tuple(current), active), forces)
         return self._completed(here, modes), rate, forces
 
     def released(self, here: Here, some) -> tuple[Modes, np.ndarray, np.ndarray] | None:
         """The same where sliding contacts have lost their forces; None if they would sink."""
-        slides = [i for i in some if self.friction[i] > 0.0 and np.hypot(*here.u[i, :2]) > STILL]
+        slides = [i for i in some if self.rows.rigid[i] and self._moving(here, i) is not None]
         found = self.settled(here, [i for i in some if i not in slides])
         if found is None:
             return None
         sinking = (here.J @ found[1][: self._nv] + here.bias)[[3 * i + 2 for i in slides]]
         return found if sinking.min(initial=0.0) >= -RELEASED * self._scales(here)[0] else None
 
-    def _mode(self, i, u, force, acceleration, scale):
+    def _mode(self, i, u, force, acceleration, scale, load):
         """Whether a contact with a force sticks or slips."""
         if not self.friction[i] > 0.0:
             return None
@@ -266,14 +306,15 @@ class ContactDynamics:
             return Slip.along(u, np.hypot(*u))
         size = np.hypot(*force[:2])
         slips = np.hypot(*acceleration[:2])
-        inside = self.friction[i] * force[2] - size > slips * force[2] / scale  # one of both is zero but for rounding
+        inside = self.friction[i] * load - size > slips * load / scale  # one of both is zero but for rounding
         if inside or slips <= DECIDED * scale or not size > 0.0:
             return STICKS
         return Slip.along(-force[:2], 0.0)
 
     def _independent(self, here, modes: Modes, forces) -> Modes:
         """A basic solution: contacts that slip and whose forces depend on each other lose some, the others take it."""
-        active = dict(modes.active)
+        given = {i: mode for i, mode in modes.active.items() if not self.rows.rigid[i]}
+        active = {i: mode for i, mode in modes.active.items() if i not in given}
         if any(mode == STICKS for mode in active.values()):
             return modes
         sizes = {i: forces[i, 2] for i in active}
@@ -290,18 +331,16 @@ class ContactDynamics:
             for i, z_i in zip(names, z, strict=True):
                 sizes[i] -= steps[least] * z_i
             del active[names[least]]
-        return Modes(modes.current, active)
+        return Modes(modes.current, active | given)
 
     def _completed(self, here, modes: Modes) -> Modes:
         """With current contacts without a force whose normals the active ones do not have among theirs."""
-        active, rows = dict(modes.active), [3 * i + 2 for i in modes.active]
+        active, rows = dict(modes.active), [3 * i + 2 for i in modes.active if self.rows.rigid[i]]
         rank = _rank(here.J[rows].T)
         for i in modes.current:
-            if i in active or _rank(here.J[[*rows, 3 * i + 2]].T) == rank:
+            if i in active or not self.rows.rigid[i] or _rank(here.J[[*rows, 3 * i + 2]].T) == rank:
                 continue
-            speed = np.hypot(*here.u[i, :2])
-            moves = Slip.along(here.u[i, :2], speed) if speed > STILL else STICKS
-            active[i] = moves if self.friction[i] > 0.0 else None
+            active[i] = (self._moving(here, i) or STICKS) if self.friction[i] > 0.0 else None
             rows.append(3 * i + 2)
             rank += 1
         return Modes(modes.current, active)
@@ -311,14 +350,16 @@ class ContactDynamics:
         v = here.w[: self._nv]
         if not modes.active:
             return np.zeros(self._nv), v
-        normals = [3 * i + 2 for i in modes.active]
+        pressing = [i for i in modes.active if self.rows.rigid[i]]
         rows, _ = self._equations(here, modes)
+        if not rows:
+            return np.zeros(self._nv), v
         J = here.J[rows]
         response = self.response(here, J.T)
         A = J @ response
         v = v - response @ _least(A, J @ v)
-        places = [rows.index(row) for row in normals]
-        shift = -response[:, places] @ _least(A[np.ix_(places, places)], here.gaps[list(modes.active)])
+        places = [rows.index(3 * i + 2) for i in pressing]
+        shift = -response[:, places] @ _least(A[np.ix_(places, places)], here.gaps[pressing])
         return shift, v
 
 

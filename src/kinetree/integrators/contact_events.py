@@ -94,6 +94,9 @@ class ContactEvents:
         for i in open_ones:
             g0, g1, start = begin.gaps[i], end.gaps[i], begin.t
             reach = h * max(abs(begin.u[i, 2]), abs(end.u[i, 2]))
+            if not self._dynamics.rows.rigid[i]:
+                yield from self._begins(i, begin, end)
+                continue
             if min(g0, g1) > 2.0 * reach and i not in self.fresh:
                 continue
             if g0 <= 0.0 and begin.u[i, 2] < -SPEED:  # a flight whose end was lost in rounding
@@ -131,6 +134,26 @@ class ContactEvents:
                 root = first_crossing(g_shifted, [begin.t, *times[1:]], shifted, -1)
             if root is not None:
                 yield Found(root, function)
+
+    def _begins(self, i: int, begin, end):
+        """The begin of the force of a soft contact."""
+        middle, motion = 0.5 * (begin.t + end.t), self._pair.motion()
+
+        def function(gaps, u):
+            return gaps[i]
+
+        def g(t):
+            return self._value(function, motion, t)
+
+        values = [begin.gaps[i], g(middle), end.gaps[i]]
+        if values[0] <= 0.0:  # its force has just ended
+            values[0] = np.finfo(float).tiny if max(values[1:]) > 0.0 else values[0]
+            if values[0] <= 0.0:
+                yield Found(begin.t + JUST_AFTER * (end.t - begin.t), None)
+                return
+        root = first_crossing(g, [begin.t, middle, end.t], values, -1)
+        if root is not None:
+            yield Found(root, function)
 
     def _stops(self, begin, end):
         """Slip that reverses, where it may end."""

@@ -26,15 +26,16 @@ class ContactPair(EmbeddedRungeKutta):
         The state where the steps are.
     forces : (n, 3) array
         Contact forces there [N].
-    sums : (3*n + 2,) array
-        Over the last step: contact impulses [N s], work of normal and of tangential forces [J].
+    sums : (5*n,) array
+        Over the last step: contact impulses [N s], and work of the normal and the tangential forces of each [J].
     """
 
     def __init__(self, system, dynamics: ContactDynamics, options) -> None:
         super().__init__(system, PAIRS[options.method], None, None, options.rtol, options.atol, options.longest)
         self.trials, self.dynamics, self.modes = dynamics.trials, dynamics, Modes()
         self._h, self._error, self._nv = np.inf, 1.0, system.model.nv
-        self._seen = np.zeros((len(self._K), 3 * len(dynamics.friction) + 2))
+        self._keeps = self._keeps and not system.model.has_given_motions
+        self._seen = np.zeros((len(self._K), 5 * len(dynamics.rows)))
         self.sums = np.zeros(self._seen.shape[1])
 
     def place(self, here: Here, modes: Modes) -> None:
@@ -110,6 +111,10 @@ class ContactPair(EmbeddedRungeKutta):
         self._seen[i] = self._sample()
 
     def _sample(self) -> np.ndarray:
-        """Contact forces, and the power of their normal and tangential parts."""
-        powers = self.forces * self.here.u
-        return np.concatenate((self.forces.ravel(), (powers[:, 2].sum(), powers[:, :2].sum())))
+        """Contact forces, and the powers of their normal and tangential parts."""
+        return np.concatenate((self.forces.ravel(), parts_of(self.forces * self.here.u).ravel()))
+
+
+def parts_of(products: np.ndarray) -> np.ndarray:
+    """Products of forces and velocities (n, 3), of the normal and of the tangents (n, 2)."""
+    return np.column_stack((products[:, 2], products[:, 0] + products[:, 1]))

@@ -1,20 +1,22 @@
-"""Event-driven simulation of rigid contact: smooth motion between the instants at which contacts change."""
+"""Event-driven simulation of contact: smooth motion between the instants at which contacts change."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.arguments import a_number_not_negative, a_positive_number, choice
-from kinetree.contact.accelerations import SPEED, coefficients_of, contact_states, unsolved
+from kinetree.contact.accelerations import SPEED, contact_states, unsolved
 from kinetree.contact.active_laws import ContactLaws, solve_laws
 from kinetree.contact.impacts import LAWS, impact
 from kinetree.errors import ContactError, UnsupportedError
 from kinetree.integrators.contact_dynamics import STICKS, ContactDynamics, Here, Modes, Slip
 from kinetree.integrators.contact_events import ContactEvents
-from kinetree.integrators.contact_pair import ContactPair
+from kinetree.integrators.contact_pair import ContactPair, parts_of
+from kinetree.integrators.contact_rows import ContactRows
 from kinetree.integrators.embedded import PAIRS
 from kinetree.integrators.events import Occurrence
 from kinetree.integrators.memory import Memory
@@ -57,9 +59,13 @@ class EventDriven:
     Notes
     -----
     Source: Featherstone (2008), table 11.1, with eq. 11.41, 11.42 and 11.45-11.51. Contacts are those of
-    ``model.contacts``, rigid, with the true Coulomb cone. ``run.events`` has impacts ("impact"), contacts that break
-    ("lift-off"), slip that begins ("slip") and ends ("stick"), and impulses without a collision ("jam"), with which
-    sliding contacts that have no consistent forces (Painlevé) come to stick; if they cannot, a ContactError names them.
+    ``model.contacts``, with the true Coulomb cone where they are rigid, without friction where they have a stiffness.
+    Hard limits of joints are contacts, too, and sticking friction in joints is one whose load is its bound; locks and
+    prescribed motions are part of the dynamics between events.
+
+    ``run.events`` has impacts ("impact"), contacts that break ("lift-off"), slip that begins ("slip") and ends
+    ("stick"), and impulses without a collision ("jam"), with which sliding contacts that have no consistent forces
+    (Painlevé) come to stick; if they cannot, a ContactError names them.
 
     Examples
     --------
@@ -112,6 +118,25 @@ class EventDriven:
         return EventDrivenStep(system, self)
 
 
+class RowStep(NamedTuple):
+    """Limits and friction in joints over a step, by independent velocities: friction first, then limits, (2, ny).
+
+    Attributes
+    ----------
+    begin, end : float
+        [s]
+    forces : (2, ny) array
+        Where the step begins [N or N m].
+    works : (2, ny) array
+        Over the step [J].
+    """
+
+    begin: float
+    end: float
+    forces: np.ndarray
+    works: np.ndarray
+
+
 class EventDrivenStep:
     """Steps of `EventDriven`.
 
@@ -119,33 +144,53 @@ class EventDrivenStep:
     ----------
     system : System
     options : EventDriven
+    joints : JointRows, optional
+        Limits of joints and friction in them.
+    names : sequence of str
+        Of the joint of each independent velocity.
 
     Attributes
     ----------
     impulses : (3*n,) array
-        Of the last step, impacts included [N s].
+        Of contacts in the last step, impacts included [N s].
     work : (2,) array
         Of normal and of tangential contact forces since the start [J].
     occurrences : list of Occurrence
         Events of contacts so far.
+    log : list of RowStep
+        With limits or friction in joints: the steps so far.
     """
 
     name, order, internal_states = "event_driven", 5, True
 
-    def __init__(self, system, options: EventDriven) -> None:
+    def __init__(self, system, options: EventDriven, joints=None, names=()) -> None:
         model = system.model
         _refuse(model)
-        self.system, self._options, self._labels = system, options, model.contact_labels
-        self._nv, self._restitution = model.nv, coefficients_of(model, "restitution")
-        self._dynamics = ContactDynamics(
-            system, coefficients_of(model, "friction"), lambda t, q, w: self._tau(t), lambda t: self._f_ext(t)
-        )
+        self.system, self._options, self._rows = system, options, ContactRows(system, joints, names)
+        self._nv, self._restitution, self._labels = model.nv, self._rows.restitution, self._rows.labels
+        self._names, self._logs = names, len(self._rows) > self._rows.count
+        self._dynamics = ContactDynamics(system, self._rows, lambda t, q, w: self._tau(t), lambda t: self._f_ext(t))
         self._pair = ContactPair(system, self._dynamics, options)
         self._events = ContactEvents(self._dynamics, self._pair, TOUCHING)
         self._memory, self._tau, self._f_ext = Memory(), None, None
-        self.impulses, self.work, self.occurrences = np.zeros(3 * len(self._labels)), np.zeros(2), []
+        self.impulses, self.occurrences, self.log = np.zeros(3 * self._rows.count), [], []
+        self._work = np.zeros((len(self._rows), 2))
         self._last = None  # where the last step began, and its pieces
         self._at_once, self._since = 0, -math.inf
+
+    def with_joints(self, joints, names) -> EventDrivenStep:
+        """The same with limits of joints and friction in them."""
+        return EventDrivenStep(self.system, self._options, joints, names)
+
+    @property
+    def work(self) -> np.ndarray:
+        """Work of normal and of tangential contact forces since the start, (2,) [J]."""
+        return self._work[: self._rows.count].sum(axis=0)
+
+    @property
+    def joint_forces(self) -> np.ndarray:
+        """Forces of friction in joints and of limits at the end of the last step, (2, ny) [N or N m]."""
+        return self._rows.joint_forces(self._pair.forces)
 
     def reset(self) -> None:
         """Discard the data of the last step: the sets of contacts are found again."""
@@ -153,32 +198,35 @@ class EventDrivenStep:
 
     def get_state(self):
         """The state for snapshots."""
-        sums = self.work.copy(), list(self.occurrences), self._last
+        sums = self._work.copy(), list(self.occurrences), list(self.log), self._last
         return self._memory.get_state(), sums, self._pair.pace
 
     def set_state(self, state) -> None:
         """Restore a state of `get_state`."""
-        memory, (work, occurrences, self._last), self._pair.pace = state
+        memory, (work, occurrences, log, self._last), self._pair.pace = state
         self._memory.set_state(memory)
-        self.work, self.occurrences = work.copy(), list(occurrences)
+        self._work, self.occurrences, self.log = work.copy(), list(occurrences), list(log)
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         self._tau, self._f_ext, pair, end = tau, f_ext, self._pair, t + h
-        self._undo(t)
-        self._last = t, q, self.work.copy(), len(self.occurrences), []
-        self._sums, known = np.zeros(len(self.impulses) + 2), self._memory.at(t, h, q, v)
+        self.cut(t)
+        self._last = t, q, self._work, len(self.occurrences), []
+        self._sums, known = np.zeros(5 * len(self._rows)), self._memory.at(t, h, q, v)
         here = self._dynamics.at(t, q, v)
         if known is not None and self._dynamics.is_consistent(here, known[0]):
             self._events.fresh = known[1]
             pair.place(here, known[0])
         else:
             self._settle(here, Modes() if known is None else known[0])
+        work, forces = self._last[2], self.joint_forces if self._logs else None
         while pair.t < end:
             if not self._advance(end):
                 raise pair.trials.stopped(self._options.method, "Its steps have become as short as rounding.")
         self._memory.keep(end, pair.q, pair.v, (pair.modes, self._events.fresh))
-        self.impulses = self._sums[:-2]
+        self.impulses = self._sums[: 3 * self._rows.count]
+        if self._logs:
+            self.log.append(RowStep(t, end, forces, self._works(self._work - work)))
         return pair.q, pair.v
 
     def interpolant(self):
@@ -197,7 +245,7 @@ class EventDrivenStep:
         if event is not None:
             event = self._events.arrive(event)
         self._add(pair.sums)
-        self._last[-1].append((pair.motion(), self.work.copy()))
+        self._last[-1].append((pair.motion(), self._work))
         if event is None:
             pair.keep()
         else:
@@ -207,7 +255,11 @@ class EventDrivenStep:
 
     def _add(self, sums) -> None:
         self._sums += sums
-        self.work = self.work + sums[-2:]
+        self._work = self._work + sums[3 * len(self._rows) :].reshape(-1, 2)
+
+    def _works(self, work) -> np.ndarray:
+        """Work of each contact (n, 2) as that of friction in joints and of limits, (2, ny)."""
+        return self._rows.by_joint(work.sum(axis=1))
 
     def _count(self, t: float) -> None:
         """Raise an error where events follow each other without end."""
@@ -222,15 +274,16 @@ class EventDrivenStep:
                 status="accumulation",
             )
 
-    def _undo(self, t: float) -> None:
+    def cut(self, t: float) -> None:
         """The run continues from a time within the last step: later records are discarded."""
         if self._last is None:
             return
         begin, _, work, count, pieces = self._last
         if not pieces or t >= pieces[-1][0].t1:
             return
+        start = work
         if t <= begin:
-            self.work, kept = work, self.occurrences[:count]
+            kept = self.occurrences[:count]
         else:
             kept = [x for n, x in enumerate(self.occurrences) if n < count or x.time <= t]
             for piece, after in pieces:
@@ -238,24 +291,28 @@ class EventDrivenStep:
                 work = work + part * (after - work)
                 if part < 1.0:
                     break
-            self.work = work
-        self.occurrences = kept
+        self._work, self.occurrences = work, kept
+        if self._logs and self.log and self.log[-1].begin == begin:
+            last = self.log.pop()
+            if t > begin:
+                self.log.append(last._replace(end=t, works=self._works(work - start)))
 
     # At events -----------------------------------------------------------------------------------------------------
 
     def _settle(self, here: Here, before: Modes) -> None:
         """Impacts, and the contacts that follow; the pair goes on from there (table 11.1, steps 4 to 6)."""
-        states = contact_states(here.gaps, here.u[:, 2], length=TOUCHING, speed=SPEED)
-        slow = SPEED
+        rigid, slow = self._rows.rigid, SPEED
+        states = contact_states(here.gaps, np.where(rigid, here.u[:, 2], 0.0), length=TOUCHING, speed=SPEED)
         if "colliding" in states:
-            slow = max(SPEED, self._options.rest_speed if -here.u[:, 2].min() < self._options.rest_speed else 0.0)
-            touching = [i for i, state in enumerate(states) if state != "apart"]
+            fastest = -here.u[rigid, 2].min()
+            slow = max(SPEED, self._options.rest_speed if fastest < self._options.rest_speed else 0.0)
+            touching = [i for i, state in enumerate(states) if state != "apart" and rigid[i]]
             here = self._hit(here, touching, "impact")
-        some = [i for i, gap in enumerate(here.gaps) if gap <= TOUCHING and here.u[i, 2] <= slow]
+        some = self._touching(here, slow)
         found = self._dynamics.settled(here, some) if self._at_once < STALLED else self._dynamics.released(here, some)
         if found is None:
             here, slow = self._jam(here, some), 2.0 * VANISHING
-            some = [i for i in some if here.u[i, 2] <= slow]
+            some = self._touching(here, slow)
             found = self._dynamics.settled(here, some)
         if found is None:
             raise unsolved(f"simulate: at t = {here.t:.9g} s", [self._labels[i] for i in some], True)
@@ -265,6 +322,11 @@ class EventDrivenStep:
         self._pair.place(here, modes)
         if slow > SPEED:
             self._pair.keep()
+
+    def _touching(self, here: Here, slow: float) -> list[int]:
+        """Contacts that touch and do not separate faster than this."""
+        stay = ~self._rows.rigid | (here.u[:, 2] <= slow)
+        return np.flatnonzero((here.gaps <= TOUCHING) & stay).tolist()
 
     def _hit(self, here: Here, some, name: str, impulses=None) -> Here:
         """The state after an impact at these contacts."""
@@ -284,9 +346,9 @@ class EventDrivenStep:
         w = here.w.copy()
         w[: self._nv] += response @ impulses.ravel()
         mean = impulses * (u + 0.5 * (A @ impulses.ravel()).reshape(-1, 3))
-        sums = np.zeros_like(self._sums)
-        sums[rows] = impulses.ravel()
-        sums[-2:] = mean[:, 2].sum(), mean[:, :2].sum()
+        sums, works = np.zeros_like(self._sums), np.zeros((len(self._rows), 2))
+        sums[rows], works[some] = impulses.ravel(), parts_of(mean)
+        sums[3 * len(self._rows) :] = works.ravel()
         self._add(sums)
         q, v, after = map(copied, (here.q, here.w[: self._nv], w[: self._nv]))
         for place, i in enumerate(some):
@@ -300,9 +362,12 @@ class EventDrivenStep:
         Source: J. J. Moreau (1988): there the problem of impulses has a solution, after which the contacts stick or
         separate.
         """
-        problem, _ = self._dynamics.problem(here, some)
-        b = here.u[list(some)].ravel() + problem.d * (VANISHING / np.abs(problem.d).max(initial=1e-300))
-        impulses, misfit = solve_laws(problem.M, b, ContactLaws(problem.laws.friction))
+        problem, *_ = self._dynamics.problem(here, some)
+        rigid = [n for n, i in enumerate(some) if self._rows.rigid[i]]
+        rows, some = [3 * n + k for n in rigid for k in range(3)], [some[n] for n in rigid]
+        M, d = problem.M[np.ix_(rows, rows)], problem.d[rows]
+        b = here.u[some].ravel() + d * (VANISHING / np.abs(d).max(initial=1e-300))
+        impulses, misfit = solve_laws(M, b, ContactLaws(problem.laws.friction[rigid]))
         if not (problem.laws.slip and misfit < np.inf and impulses.any()):
             raise unsolved(f"simulate: at t = {here.t:.9g} s", [self._labels[i] for i in some], bool(problem.laws.slip))
         return self._hit(here, some, "jam", impulses)
@@ -321,7 +386,13 @@ class EventDrivenStep:
                 self._occur("slip", i, here.t, q, v, v)
 
     def _occur(self, name: str, i: int, t: float, q, v, after) -> None:
-        self.occurrences.append(Occurrence(f"{name} of {self._labels[i]}", float(t), q, v, q, after))
+        stop = self._rows.stop_of(i)
+        if stop is not None and name == "impact":
+            side = "lower" if stop.sign > 0.0 else "upper"
+            found = Occurrence(name, float(t), q, v, q, after, self._names[stop.m], side)
+        else:
+            found = Occurrence(f"{name} of {self._labels[i]}", float(t), q, v, q, after)
+        self.occurrences.append(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,17 +409,18 @@ class Pieces:
 
 
 def _refuse(model) -> None:
-    """Raise an error for models whose contacts are not rigid, or whose joints depend on time."""
-    soft = next((pair for pair in model.contacts if math.isfinite(pair.stiffness)), None)
-    if soft is not None:
+    """Raise an error for joints that depend on time, and for friction of soft contact, which has no set of states."""
+    rubs = next((pair for pair in model.contacts if math.isfinite(pair.stiffness) and pair.friction > 0.0), None)
+    if rubs is not None:
         raise UnsupportedError(
-            f"simulate: integrator 'event_driven' is for rigid contact; {soft} has a stiffness. Take "
-            "integrator='time_stepping', or stiffness=inf.",
-            pair=soft.name,
+            f"simulate: integrator 'event_driven' has friction for rigid contact; {rubs} has a stiffness and friction. "
+            "Take kt.forces.SoftContact, whose friction is that of springs, friction=0, stiffness=inf, or "
+            "integrator='time_stepping'.",
+            pair=rubs.name,
         )
-    if model.time_dependent or model.has_given_motions:
+    if model.time_dependent:
         raise UnsupportedError(
-            "simulate: integrator 'event_driven' does not support joints that depend on time or move as prescribed. "
-            "Take integrator='time_stepping'.",
+            "simulate: integrator 'event_driven' does not support joints that depend on time. Take a joint with a "
+            "kt.constraints.PrescribedMotion, or integrator='time_stepping'.",
             model=model.name,
         )

@@ -37,6 +37,8 @@ class JointConstraints(Component):
     reduced : bool
         For other methods than semi-implicit Euler, and beside loops: locks and prescribed motions stay in the model,
         whose dynamics eliminate them.
+    in_contacts : bool
+        For event-driven contact: limits and friction are contacts of its steps, which record them.
 
     Notes
     -----
@@ -47,8 +49,8 @@ class JointConstraints(Component):
     name = "joints"
     is_built_in = True
 
-    def __init__(self, constraints, reduced: bool = False) -> None:
-        self.constraints, self._reduced = tuple(constraints), reduced
+    def __init__(self, constraints, reduced: bool = False, in_contacts: bool = False) -> None:
+        self.constraints, self._reduced, self._in_contacts = tuple(constraints), reduced, in_contacts
         self.friction = any(isinstance(c, StickingFriction) for c in self.constraints)
         self.stops = any(isinstance(c, HardLimits) for c in self.constraints)
         self.rows, self._dt, self._start = None, 1.0, None
@@ -91,7 +93,7 @@ class JointConstraints(Component):
         """The model as simulated, without the limits that are hard, and with what its dynamics eliminate."""
         kept = [c for c in self.constraints if isinstance(c, ELIMINATED)]
         if self._reduced and kept:
-            return model.with_constraints(*kept)
+            model = model.with_constraints(*kept)
         if not self.hard:
             return model
         infinite = {"lower": -np.inf, "upper": np.inf, "limit_stiffness": 0.0, "limit_damping": 0.0}
@@ -121,11 +123,25 @@ class JointConstraints(Component):
 
     def wrap(self, stepper, system):
         """The step that solves for all of it, instead of semi-implicit Euler's; or another one that keeps locks."""
+        if self._in_contacts and (self.friction or self.stops):
+            self._refuse_driven_friction()
+            self._step = stepper = stepper.with_joints(self.rows, self._joints)
         if self._reduced:
             locked = self.rows.master[self.rows.locked]
             return LockedStep(stepper, self._locked_entries, locked) if len(locked) else stepper
         self._step = JointComplementarity(system, self.rows, self._record_work, self._impacted, self.stops)
         return self._step
+
+    def _refuse_driven_friction(self) -> None:
+        """Raise an error for sticking friction in joints that move as prescribed."""
+        driven = [m for m in self.rows.moving if self.rows.friction[m] > 0.0]
+        if driven:
+            raise SimulationError(
+                f"simulate: integrator 'event_driven' has no sticking friction in joint {self._joints[driven[0]]!r}, "
+                "which moves as prescribed. Give StickingFriction the names of the other joints by of=, or take "
+                "integrator='semi_implicit'.",
+                joint=self._joints[driven[0]],
+            )
 
     def reset(self, simulation) -> None:
         """Before the first step."""
@@ -133,6 +149,10 @@ class JointConstraints(Component):
 
     def after_reset(self, t: float) -> None:
         """The run continues from a time within the last step: records later than that are discarded."""
+        if self._in_contacts:
+            if self._step is not None:
+                self._step.cut(t)
+            return
         while self.occurrences and self.occurrences[-1].time > t:
             self.occurrences.pop()
         if self._log and self._log[-1][0] > t:
@@ -189,8 +209,12 @@ class JointConstraints(Component):
     def _works(self, time, shape) -> dict[str, np.ndarray]:
         """Work by kind until each sample, (T, nv)."""
         found, tolerance = {}, 1e-6 * self._dt  # the end of a step is its sample, up to rounding
-        for kind in {name: None for _, entries in self._log for name, _ in entries}:
-            records = [(t, work) for t, entries in self._log for name, work in entries if name == kind]
+        log = self._log
+        if self._in_contacts and self._step is not None:
+            log = [(x.end, [(kind, work) for kind, work in zip(KINDS, x.works, strict=False) if work.any()])
+                   for x in self._step.log]  # fmt: skip
+        for kind in {name: None for _, entries in log for name, _ in entries}:
+            records = [(t, work) for t, entries in log for name, work in entries if name == kind]
             found[kind] = np.zeros(shape)
             found[kind][:, self.rows.master] = entered(time, records, tolerance)
         return found
@@ -198,6 +222,9 @@ class JointConstraints(Component):
     def _forces(self, system, time, q, v, tau, arrays) -> dict[str, np.ndarray]:
         """Forces by kind during the step that begins at each sample, (T, nv)."""
         found, model = {kind: np.zeros(v.shape) for kind in KINDS}, system.model
+        if self._in_contacts and self._step is not None:
+            self._recorded(found, time)
+            tau = tau + found["friction"] + found["stops"]
         if self._reduced:
             spec = ALGORITHMS["forward_dynamics"].variants["multipliers"]
             multipliers = system.function(spec, checks=False)(*map(np.ascontiguousarray, (q, v, tau)), *arrays)[1]
@@ -205,6 +232,8 @@ class JointConstraints(Component):
                 if isinstance(c, ELIMINATED):
                     kind = "locks" if isinstance(c, Lock) else "motions"
                     found[kind][:, list(c.velocity_map(Kinematics(model, ())))] = multipliers[:, list(numbers)]
+            return found
+        if self._in_contacts:
             return found
         step = JointComplementarity(system, self.rows, self._record_work)
         place = len(arrays) - bool(model.nu) - bool(model.nx)
@@ -217,14 +246,29 @@ class JointConstraints(Component):
         return found
 
 
+    def _recorded(self, found, time) -> None:
+        """Forces of friction and of limits at the samples, as event-driven steps record them."""
+        log = self._step.log
+        begins = np.array([x.begin for x in log])
+        for n, t in enumerate(time.tolist()):
+            at = int(np.searchsorted(begins, t + 1e-6 * self._dt)) - 1
+            ended = at < 0 or t > log[at].end - 1e-6 * self._dt
+            for kind, force in zip(KINDS, self._step.joint_forces if ended else log[at].forces, strict=False):
+                found[kind][n, self.rows.master] = force
+
+
 def requested(model, integrator) -> JointConstraints | None:
     """The component for the constraints of a model and a method, or "auto"; None if there are none for it.
 
     Bounded forces beside loops, and by time stepping, stay in the model, as in rollouts: the step itself solves for
-    them.
+    them. Event-driven contact has those of `HANDLED` among its own rows, also beside loops.
     """
     looped = bool(remaining_rows(model)) or any(c.replaces_in_loops for c in bounded_constraints(model))
     stepped = bool(model.contacts) if integrator == "auto" else integrator.name == "time_stepping"
+    in_contacts = integrator != "auto" and integrator.name == "event_driven"
+    if in_contacts:
+        constraints = [c for c in model.constraints if isinstance(c, HANDLED)]
+        return JointConstraints(constraints, True, True) if constraints else None
     kinds = ELIMINATED if stepped or (looped and bounded_constraints(model)) else HANDLED
     constraints = [c for c in model.constraints if isinstance(c, kinds)]
     reduced = looped or stepped or (integrator != "auto" and integrator.name != "semi_implicit")
@@ -238,12 +282,12 @@ def hard_coordinates(model) -> list[int]:
 
 def refuse_methods(asked: JointConstraints, integrator: str) -> None:
     """Raise an error for sticking friction and hard limits by a method that has no step for them."""
-    if integrator == "semi_implicit" or not (asked.friction or asked.stops):
+    if integrator in ("semi_implicit", "event_driven") or not (asked.friction or asked.stops):
         return
     raise SimulationError(
-        f"simulate: {asked.words}: hard limits and sticking friction are part of integrators 'semi_implicit' and "
-        f"'time_stepping'; integrator {integrator!r} has no such step. Use one of these; or leave these constraints "
-        "out of model.constraints, with soft stops and rounded friction instead, or an Event.",
+        f"simulate: {asked.words}: hard limits and sticking friction are part of integrators 'semi_implicit', "
+        f"'time_stepping' and 'event_driven'; integrator {integrator!r} has no such step. Use one of these; or leave "
+        "these constraints out of model.constraints, with soft stops and rounded friction instead, or an Event.",
         integrator=integrator,
     )
 
