@@ -24,6 +24,7 @@ SUITE = {
     "rollout": "whole steps and rollouts",
     "bounded_rollout": "friction that sticks and hard limits, against exact steps and MuJoCo",
     "contact": "robots on the ground against MuJoCo's rollouts",
+    "predictive_control": "MPPI of an arm and of a quadruped in closed loop, its rollouts against MuJoCo's, iLQR",
     "environments": "vector environments for reinforcement learning against MuJoCo",
     "contact_solvers": "residual, time and failures of the solvers of contact problems",
     "contact_simulation": "single steps with contact from Python against MuJoCo's",

@@ -42,12 +42,12 @@ def walked(samples: int):
     options = {"covariance": 10.0**2, "temperature": 0.2, "actuated": ROBOT.joint_names[1:], "dtype": np.float32}
     cost = kt.control.MotionCost(ROBOT, trot, reference=heights)
     mppi = kt.control.MPPI(ROBOT, cost, dt=DT, horizon=20, samples=samples, knots=5, substeps=2, **options)
-    run = kt.simulate(ROBOT, STAND, duration=1.5, dt=0.005, controller=kt.control.Sampled(mppi, DT))
-    return run, 1e3 * np.median([report.seconds for report in mppi.reports])
+    return kt.simulate(ROBOT, STAND, duration=1.5, dt=0.005, controller=kt.control.Sampled(mppi, DT)), mppi
 
 
 def main(plot: str | None = None, samples: int = 384) -> None:
-    run, ms = walked(samples)
+    run, mppi = walked(samples)
+    ms = 1e3 * np.median([report.seconds for report in mppi.reports])
     feet = 1e3 * np.array([kt.pose(ROBOT, run.q, frame=foot).p_WF[:, 2] - RADIUS for foot in FEET])
     speed, (low, *_, high) = np.ptp(run.q[100:, 0]) / np.ptp(run.time[100:]), np.sort(feet.max(axis=1))
     lean = np.degrees(np.arccos(kt.pose(ROBOT, run.q, frame="trunk").R_WF[:, 2, 2].min()))
