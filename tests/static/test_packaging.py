@@ -34,3 +34,16 @@ def test_the_citation_is_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["title"].startswith(PROJECT["name"]) and str(citation["version"]) == PROJECT["version"]
     assert citation["license"] == PROJECT["license"]
+
+
+def test_the_page_on_installation_lists_the_extras():
+    """All but those for developers, each with the packages that it brings."""
+    page = (ROOT / "docs" / "start" / "install.md").read_text()
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| `")
+    ]
+    listed = {name.strip(" `") for row in rows for name in row[0].split(",")}
+    assert listed == set(PROJECT["optional-dependencies"]) - {"docs", "test", "dev"}
+    for name, brings, _ in (row for row in rows if "," not in row[0]):
+        packages = [line.partition(">=")[0] for line in PROJECT["optional-dependencies"][name.strip("`")]]
+        assert brings.split(", ") == packages

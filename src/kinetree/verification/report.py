@@ -123,7 +123,8 @@ class Verification:
         done = [row for row in self.rows if row.ratio is not None]
         worst = max((row.ratio for row in done), default=0.0)
         left_out = sum(row.verdict == "left out" for row in self.rows)
-        text = f"{len(done)} comparisons on {self.states} {"state" if self.states == 1 else "states"}, {left_out} left out"
+        states = "1 state" if self.states == 1 else f"{self.states} states"
+        text = f"{len(done)} comparisons on {states}, {left_out} left out"
         text += f", condition of M up to {self.condition:.2g}"
         if self.off:
             return f"{self.model_name}: {len(self.off)} deviate: {text}, worst {worst:.2g} times its tolerance"
