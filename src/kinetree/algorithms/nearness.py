@@ -12,6 +12,7 @@ from kinetree.algorithms.contacts import BodyPlaces
 from kinetree.algorithms.free_step import FASTEST
 from kinetree.collision.bounds import extent, radius
 from kinetree.collision.laws import ContactPoint
+from kinetree.collision.shape import ENDLESS
 from kinetree.spatial import Matrix3, Vector3
 from kinetree.spatial.scalar import guarded, is_zero, settled, sqrt, where
 from kinetree.state_kinematics import Kinematics, body_twists
@@ -42,6 +43,9 @@ class Nearness:
             return self._above(pair, pair.second, pair.first)
         if pair.first.kind == "plane":
             return self._above(pair, pair.first, pair.second)
+        for bowl, shape in (pair.shapes, pair.shapes[::-1]):
+            if bowl.kind == "bowl":
+                return self._at_wall(pair, bowl, shape)
         reach = radius(pair.first) + radius(pair.second) + self.way(pair)
         apart = self._center(pair.first) - self._center(pair.second)
         return apart.dot(apart) < reach * reach
@@ -69,9 +73,15 @@ class Nearness:
         height = n.dot(X_j.r) + n_j.dot(self._position(shape)) - n.dot(self._center(plane))
         return height - extent(shape, [*slopes]) < self.way(pair)
 
+    def _at_wall(self, pair, bowl, shape):
+        """Whether a shape may touch the wall of a bowl that it is in."""
+        left = bowl.size[0] - radius(shape) - self.way(pair)
+        apart = self._center(bowl) - self._center(shape)
+        return (left < 0.0) | (apart.dot(apart) > left * left)
+
     def _arm(self, i: int, shape, other):
-        """Distance of the farthest point of a shape from the origin of its body i, of a plane where the other is."""
-        if shape.kind != "plane":
+        """Distance of the farthest point of a shape from the origin of its body i; of a plane where the other is."""
+        if shape.kind not in ENDLESS:
             p = self._position(shape)
             return sqrt(p.dot(p)) + radius(shape)
         arm = self._center(other) - self._kin.X_0[i].r

@@ -9,7 +9,7 @@ from kinetree.spatial.scalar import absolute, sqrt, where
 
 
 def radius(shape):
-    """Of a sphere around the position of a shape that holds all of it [m]; not of a plane."""
+    """Of a sphere around the position of a shape that holds all of it [m]; not of a plane or bowl."""
     if shape.kind == "hull":
         squares = [Vector3(*vertex).dot(Vector3(*vertex)) for vertex in shape.vertices]
         largest = squares[0]

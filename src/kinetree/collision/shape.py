@@ -22,8 +22,12 @@ LENGTHS = {
     "cylinder": ("radius", "length"),
     "ellipsoid": ("x", "y", "z"),
     "hull": (),
+    "bowl": ("radius",),
 }
-"""Kinds of shapes, and the meaning of their lengths [m]; all but "hull" are those of `kinetree.model.Geometry`."""
+"""Kinds of shapes, and the meaning of their lengths [m]; all but "hull" and "bowl" are of `kinetree.model.Geometry`."""
+
+ENDLESS = ("plane", "bowl")
+"""Kinds that are solid to all distances."""
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -39,7 +43,7 @@ class Shape:
     kind : str
         "plane" (solid below z = 0), "sphere" (radius), "capsule" and "cylinder" (radius, length along z, for the
         capsule without its caps), "box" (x, y, z edge lengths), "ellipsoid" (x, y, z semi-axes), "hull" (convex hull
-        of vertices).
+        of vertices), "bowl" (hollow sphere of a radius, solid outside of it; spheres, capsules and boxes are inside).
     size : tuple of float
         The lengths listed for the kind [m].
     R : (3, 3) nested tuple

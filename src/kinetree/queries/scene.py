@@ -11,7 +11,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import choice, refuse
 from kinetree.collision.pair import ContactPair
 from kinetree.compiler.calls import plain_call
-from kinetree.errors import DuplicateNameError, unknown_name
+from kinetree.errors import DuplicateNameError, UnsupportedError, unknown_name
 from kinetree.model.contact_filter import NamedShape, named_shapes, touching_pairs
 from kinetree.model.model import Model
 from kinetree.model.parts import Geometry
@@ -149,6 +149,11 @@ def _of_contacts(model, own: tuple[NamedShape, ...]) -> tuple[list[NamedShape], 
     for pair in model.contacts:
         is_new = [shape.name not in number or number[shape.name] >= len(own) for shape in pair.shapes]
         for shape in pair.shapes:
+            if shape.kind == "bowl":
+                raise UnsupportedError(
+                    f"queries over shapes: {shape} is hollow, and these are for convex solids; its contacts are those "
+                    "of kt.collision.contact_points"
+                )
             if shape.name not in number:
                 frame = model.frame(shape.body)
                 R, p = frame.R_BF @ np.array(shape.R), frame.p_BF + frame.R_BF @ np.array(shape.p)

@@ -20,7 +20,7 @@ from kinetree.viewer.part import Part, pose_matrix
 from kinetree.viewer.stick_figure import stick_figure
 from kinetree.viewer.surfaces import colored, surfaces_of
 from kinetree.viewer.textures import WHITE, textured
-from kinetree.viewer.triangles import Triangles, cut_at_edges, height_field
+from kinetree.viewer.triangles import Triangles, cut_at_edges, height_field, hollow_half
 
 ROLES = ("visual", "collision", "stick")
 GRAY = (0.72, 0.74, 0.77, 1.0)  # of shapes without a color
@@ -229,7 +229,9 @@ def _of_contacts(model, parts: list[Part]) -> list[Part]:
             color = FLOOR if shape.kind == "plane" else TOUCHING
             hull = shape.kind == "hull"
             mesh = (Triangles(*cut_at_edges(np.array(shape.vertices, float), np.array(shape.faces))),) if hull else ()
-            kind = "mesh" if hull else shape.kind
+            if shape.kind == "bowl":
+                mesh = (hollow_half(shape.size[0]),)
+            kind = "mesh" if mesh else shape.kind
             found[shape.name] = Part(shape.name, frame.body, "collision", X, kind, tuple(shape.size), color, mesh)
     return list(found.values())
 

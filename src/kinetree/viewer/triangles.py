@@ -77,6 +77,12 @@ def triangles_of(kind: str, size: tuple[float, ...]) -> Triangles:
             return Triangles(ball.vertices * np.broadcast_to(np.array(size), 3), ball.faces)
 
 
+def hollow_half(radius: float) -> Triangles:
+    """The lower half of a sphere, with its inside as the front."""
+    half = _revolved(radius * _quarter())
+    return Triangles(half.vertices, half.faces[:, ::-1])
+
+
 def _quarter() -> np.ndarray:
     """Radius and height along a circle from its lowest point to its equator."""
     angle = np.linspace(0.0, np.pi / 2.0, AROUND // 4 + 1)
