@@ -77,7 +77,8 @@ PLACES = {
     },
     "kinetree.deformables": {
         "Attachment": "deformables.attachment", "Coupled": "deformables.coupled",
-        "CoupledRun": "deformables.run", "Deformable": "deformables.body", "ElementLaw": "deformables.contract",
+        "CoupledRun": "deformables.run", "Deformable": "deformables.body",
+        "DeformableGradient": "deformables.gradient", "ElementLaw": "deformables.contract",
         "Elements": "deformables.body", "Material": "deformables.material",
         "TetrahedralMesh": "deformables.tetrahedral_mesh", "beam": "deformables.shapes",
         "beam_mesh": "deformables.shapes", "cloth": "deformables.shapes", "load_run": "deformables.run",

@@ -178,5 +178,5 @@ def test_explicit_steps_that_are_too_long_are_named():
 @pytest.mark.parametrize("call", [kt.rollout, kt.compile, kt.differentiate], ids=lambda call: call.__name__)
 def test_functions_of_models_name_the_way_around(call):
     """Rollouts, gradients and exports of coupled deformables are refused; the error has the alternative."""
-    with pytest.raises(ArgumentError, match=r"coupled\.simulate\(\.\.\.\) runs them; coupled\.point_mass_model\(\)"):
+    with pytest.raises(ArgumentError, match=r"coupled\.simulate\(\.\.\.\) runs them; .* coupled\.point_mass_model\(\)"):
         call(D.Coupled(None, rope()), "forward_dynamics")

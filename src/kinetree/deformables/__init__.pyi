@@ -11,6 +11,7 @@ from kinetree.deformables.attachment import Attachment as Attachment
 from kinetree.deformables.coupled import Coupled as Coupled
 from kinetree.deformables.run import CoupledRun as CoupledRun
 from kinetree.deformables.body import Deformable as Deformable
+from kinetree.deformables.gradient import DeformableGradient as DeformableGradient
 from kinetree.deformables.contract import ElementLaw as ElementLaw
 from kinetree.deformables.body import Elements as Elements
 from kinetree.deformables.material import Material as Material
@@ -29,6 +30,7 @@ __all__ = [
     "Coupled",
     "CoupledRun",
     "Deformable",
+    "DeformableGradient",
     "ElementLaw",
     "Elements",
     "Material",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.arguments import a_callable, a_positive_number, a_truth_value, an_instance, checked
+from kinetree.arguments import a_callable, a_positive_number, a_truth_value, an_instance, checked, refuse
+from kinetree.deformables.gradient import DeformableGradient, node_gradient
 from kinetree.deformables.point_masses import point_mass_model
 from kinetree.deformables.run import CoupledRun
 from kinetree.deformables.step_loop import simulated
 from kinetree.deformables.system import CoupledSystem
+from kinetree.errors import UnsupportedError
 from kinetree.simulation.options import Inputs, Record
 
 EVERY_STEP = Record()
@@ -71,8 +73,8 @@ class Coupled(CoupledSystem):
 
     instead_of_a_model = (
         "as kt.load and ModelBuilder.build give it: rollouts, gradients and exports take no coupled deformables, whose "
-        "steps solve sparse equations. coupled.simulate(...) runs them; coupled.point_mass_model() is a Model of few "
-        "nodes"
+        "steps solve sparse equations. coupled.simulate(...) runs them; coupled.rollout_gradient(...) differentiates "
+        "runs without a model; coupled.point_mass_model() is a Model of few nodes"
     )
 
     @checked(
@@ -141,6 +143,80 @@ class Coupled(CoupledSystem):
         """
         start = self.state(q0, v0, nodes, velocities, x0)
         return simulated(self, start, duration, dt, integrator, controller, inputs, record, progress)
+
+    @checked(duration=a_positive_number, dt=a_positive_number)
+    def rollout_gradient(
+        self,
+        duration: float,
+        dt: float,
+        *,
+        running: Callable | None = None,
+        terminal: Callable | None = None,
+        nodes=None,
+        velocities=None,
+        integrator: str = "linearly_implicit",
+    ) -> DeformableGradient:
+        """The objective of a simulation of deformables without a model, and its gradient.
+
+        Parameters
+        ----------
+        duration, dt : float
+            [s]
+        running, terminal : callable, optional
+            Scalar functions of an instant s, at the start of each step and at the end: ``s.position(node, body)`` and
+            ``s.velocity(node, body)`` are vectors of scalars. They are traced: they branch by
+            `kinetree.spatial.scalar.where`.
+        nodes, velocities : (n, 3) array_like, optional
+            Start of all nodes, body after body [m, m/s]; default: the shape at rest, without velocity.
+        integrator : {"linearly_implicit", "bdf1", "bdf2", "semi_implicit"}
+            As of `simulate`.
+
+        Returns
+        -------
+        DeformableGradient
+            By the start of the nodes, their masses, and the parameters of all elements.
+
+        Raises
+        ------
+        ArgumentError, UnknownNameError
+        SimulationError
+            The motion or the gradient is not finite.
+        UnsupportedError
+            There is a model.
+
+        Notes
+        -----
+        The objective is ``J = terminal(s_T) + dt sum_k running(s_k)``, k = 0 to T - 1. The gradient is that of the
+        discrete motion, by the adjoint of each step: one sparse solution, by the step's own factors in
+        "linearly_implicit", by GMRES preconditioned with them in "bdf1" and "bdf2". Where an eigenvalue of the second
+        derivative of an energy is zero, as those of rotations at rest, the matrix of "linearly_implicit" steps has a
+        kink, and the mean of both slopes is taken.
+
+        Examples
+        --------
+        The slope of the end of a falling rope by the stiffness of its springs:
+
+        >>> import kinetree as kt
+        >>> rope = kt.deformables.strand((0, 0, 0), (1, 0, 0), 4, mass=0.2, axial_stiffness=50.0, fixed=[0])
+        >>> scene = kt.deformables.Coupled(None, rope)
+        >>> found = scene.rollout_gradient(0.2, 1e-2, terminal=lambda s: s.position(4).z)
+        >>> found.elements["strand", "spring"]["stiffness"].shape, found.nodes.shape, bool(found.value < -0.1)
+        ((4,), (5, 3), True)
+        """
+        if self.model is not None:
+            raise UnsupportedError(
+                "rollout_gradient: gradients of deformables that are coupled with a model are not computed; "
+                "kt.rollout_gradient takes a model alone, or coupled.point_mass_model() of few nodes.",
+                feature="coupled",
+            )
+        steps = max(1, round(duration / dt))
+        if abs(steps * dt - duration) > 1e-6 * dt * steps:
+            refuse("rollout_gradient: duration", duration, f"a multiple of dt = {dt:g} s")
+        for what, function in (("running", running), ("terminal", terminal)):
+            if function is not None:
+                a_callable(f"rollout_gradient: {what}", function)
+        start = self.state(None, None, nodes, velocities)
+        return node_gradient(self, start, steps, dt, integrator, running, terminal)
 
     def point_mass_model(self):
         """An ordinary model of the same scene, if all elements are springs.

@@ -7,8 +7,8 @@ are inputs, as positions are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import SimpleNamespace
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 
@@ -32,8 +32,16 @@ def parameter_count(law: ElementLaw) -> int:
     return sum(law.parameters.values()) + 1
 
 
-class _Traced:
-    """A law over the positions and velocities of the nodes of one element."""
+class TracedLaw:
+    """A law over the positions and velocities of the nodes of one element.
+
+    Attributes
+    ----------
+    outer_inputs : mapping of int to int
+        Inputs of the element for further inputs of the law's trace.
+    """
+
+    outer_inputs: Mapping[int, int] = MappingProxyType({})
 
     def __init__(self, law: ElementLaw) -> None:
         self.law, self.graph, self.inner, self.frozen = law, Graph(), Graph(), []
@@ -69,7 +77,7 @@ class _Traced:
                 if k not in frozen:
                     (frozen[k],) = evaluate(self.inner, [self.frozen[k]], leaf)
                 return frozen[k]
-            return given[source][k] if source in given else self.graph.input(P, k)
+            return given[source][k] if source in given else self.graph.input(self.outer_inputs.get(source, P), k)
 
         return evaluate(self.inner, nodes, leaf)
 
@@ -120,7 +128,7 @@ def element_program(law: ElementLaw, quantity: str) -> Program:
         Outputs: "energy" [J]; "forces" on the nodes (size, 3) [N], with dampers; "viscous_forces" with those of
         viscosity, too; "matrix": the lower triangle of ``a K + b D`` by rows, and the rate of elastic forces along v.
     """
-    t = _Traced(law)
+    t = TracedLaw(law)
     size = 3 * law.size
     inputs = [("x", (law.size, 3)), ("v", (law.size, 3)), ("p", (parameter_count(law),))]
     if quantity == "energy":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import numpy as np
 
@@ -74,16 +75,16 @@ class NodeMatrix:
             if found is not None:
                 self._last = found
                 return found
-        from scipy.sparse.linalg import splu
-
-        try:
-            order = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-            self._factors = splu(ff, **order)
-        except RuntimeError as error:
-            raise SimulationError(f"the matrix of the nodes is singular: {error}") from error
+        self._factors = _factors(ff)
         # One by one: of several columns SuperLU takes some three times as long.
         self._last = np.column_stack([self._factors.solve(column) for column in right.T])
         return self._last
+
+    def inverse(self, ff) -> Callable[[np.ndarray], np.ndarray]:
+        """The product of ``ff^-1`` with vectors, for several of them."""
+        if self.solver == "cg":
+            return lambda right: self._by_blocks(ff, right[:, None])[:, 0]
+        return _factors(ff).solve if ff.shape[0] else np.copy
 
     def _start(self, right) -> np.ndarray:
         """The last solution, as a start of iterations."""
@@ -99,6 +100,16 @@ class NodeMatrix:
         if self._last is None:
             raise SimulationError("conjugate gradients of the nodes do not converge; use solver='direct'.")
         return self._last
+
+
+def _factors(ff):
+    from scipy.sparse.linalg import splu
+
+    try:
+        order = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        return splu(ff, **order)
+    except RuntimeError as error:
+        raise SimulationError(f"the matrix of the nodes is singular: {error}") from error
 
 
 def _conjugate_gradients(matrix, right, preconditioner, most: int, start) -> np.ndarray | None:

@@ -90,10 +90,10 @@ class Nodes:
         total = -self.drag[:, None] * u
         for block in self.blocks:
             (f,) = block.evaluate("viscous_forces" if block.is_viscous else "forces", x, u)
-            total += self._sum(block, f)
+            total += self.summed(block, f)
         return total
 
-    def _sum(self, block: Block, f: np.ndarray) -> np.ndarray:
+    def summed(self, block: Block, f: np.ndarray) -> np.ndarray:
         """Values of the nodes of each element, summed over the elements (n, 3)."""
         return np.bincount(block.coordinates.ravel(), f.ravel(), 3 * len(self)).reshape(-1, 3)
 
@@ -112,7 +112,7 @@ class Nodes:
         for block, slots in zip(self.blocks, self.slots, strict=True):
             packed, along = block.evaluate("matrix", x, u, weights)
             entries += np.bincount(slots.ravel(), packed.ravel(), self.size + 1)[:-1]
-            rate += self._sum(block, along)
+            rate += self.summed(block, along)
         if damping and self.drag.any():
             entries[self.diagonal] += damping * np.repeat(self.drag[self.moving], 3)
         return entries, rate
