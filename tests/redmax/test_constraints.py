@@ -143,6 +143,36 @@ def test_inequalities_obey_the_conditions_of_optimality(seed):
             assert 0.5 * other @ M @ other - other @ f >= values
 
 
+@pytest.mark.seeds(8)
+def test_rows_that_oppose_each_other(seed):
+    """Bounds from both sides of all velocities, with twice the same and a row that couples them: a box."""
+    model, q, v, tau, _ = tree(seed)
+    rng, n, h = np.random.default_rng(seed), model.nv, 0.01
+    M, f = kt.redmax.equation(model, q, v, tau)
+    free = v + h * np.linalg.solve(M, f)
+    lower, upper = free - rng.uniform(-0.3, 1.0, n), free + rng.uniform(0.4, 1.0, n)
+    lo = Rows(reduced=np.eye(n), target=lower, inequality=True)
+    up = Rows(reduced=-np.eye(n), target=-upper, inequality=True)
+    row = rng.standard_normal((1, n))
+    coupling = Rows(reduced=row, target=row @ (0.5 * (lower + upper)))
+    for method in ("kkt", "dual"):
+        y, lam = kt.redmax.velocities(model, q, v, tau, [lo, up, lo, coupling], dt=h, method=method)
+        gaps, size = np.concatenate([y - lower, upper - y, y - lower]), np.abs(y).max()
+        assert (gaps > -1e-8 * size).all() and (lam[:-1] >= 0.0).all()
+        assert np.abs(gaps * lam[:-1]).max() <= 1e-8 * size * (1.0 + np.abs(lam).max())
+        alike(coupling.reduced @ y, coupling.target, size)
+        G = np.vstack([np.eye(n), -np.eye(n), np.eye(n), coupling.reduced])
+        alike(M @ (y - v), h * f + G.T @ lam, np.abs(M).sum(axis=1).max() * size)
+
+
+def test_bounds_that_do_not_act():
+    """A joint that moves between two bounds of its velocity is left alone."""
+    arm = kt.models.double_pendulum()
+    rows = [Rows(reduced=[[s, 0.0]], target=[limit], inequality=True) for s, limit in ((1.0, -0.2), (-1.0, -0.1))]
+    y, lam = kt.redmax.velocities(arm, [0.0, 0.0], [0.09, 0.0], [0.0, 0.0], rows, dt=0.1)
+    assert (lam == 0.0).all() and y == pytest.approx([0.09, 0.0])
+
+
 def test_a_block_on_a_floor():
     """A free body between two unilateral rows: it is borne where it would sink, and leaves where it is pulled."""
     model = kt.models.free_body()

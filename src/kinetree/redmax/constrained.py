@@ -211,25 +211,39 @@ def _saddle_point(M, b, G, right) -> tuple[np.ndarray, np.ndarray]:
 def _multipliers(A, b, inequality) -> np.ndarray:
     """The dual (eq. 2.123, 2.127): ``min lambda^T A lambda / 2 - b^T lambda``, lambda >= 0 at inequalities.
 
-    ``A = W^T W``, so it is a least-squares problem with bounds, which SciPy's active-set method solves exactly.
+    ``A = W^T W``, so it is the dual of ``min |x|`` subject to ``W^T x (>=) b``, least distance programming. SciPy's
+    nonnegative least squares solves it exactly after finitely many changes of the active set (Lawson and Hanson 1974,
+    chapter 23), also where rows oppose each other, as the two limits of a joint. Rows that cannot hold have no forces.
     """
     if not inequality.any():
         return np.linalg.lstsq(A, b, rcond=1e-13)[0]
-    from scipy.optimize import lsq_linear
+    from scipy.optimize import nnls
 
     scale = np.sqrt(np.maximum(np.diag(A), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(A / np.outer(scale, scale))
     roots = np.sqrt(np.maximum(values, 0.0))
     kept = roots > 1e-8 * roots.max(initial=0.0)
-    W = roots[kept, None] * vectors[:, kept].T
-    y = vectors[:, kept].T @ (b / scale) / roots[kept]
-    lower = np.where(inequality, 0.0, -np.inf)
-    found = lsq_linear(W, y, (lower, np.full(len(b), np.inf)), method="bvls", tol=1e-15).x
-    active = ~inequality | (found > 1e-12 * np.abs(found).max(initial=0.0))
-    lam = np.zeros(len(b))
+    rows, b_s = vectors[:, kept] * roots[kept], b / scale  # W^T
+    equal = rows[~inequality]
+    x = np.linalg.lstsq(equal, b_s[~inequality], rcond=1e-12)[0]
+    _, sizes, directions = np.linalg.svd(equal)
+    free = directions[(sizes > 1e-12 * sizes.max(initial=0.0)).sum() :]
+    C, d = rows[inequality] @ free.T, b_s[inequality] - rows[inequality] @ x
+    size = np.abs(d).max()
+    lam, pushing = np.zeros(len(b)), np.zeros(len(d))
+    if (d > 0.0).any():
+        u, _ = nnls(np.vstack([C.T, d / size]), np.append(np.zeros(len(free)), 1.0))
+        left = 1.0 - d @ u / size
+        pushing = u * size / left if left > 1e-14 else pushing
+    lam[inequality] = pushing
+    active = ~inequality | (lam > 0.0)
     lam[active] = np.linalg.lstsq(A[np.ix_(active, active)], b[active], rcond=1e-13)[0]
-    good = (lam >= lower).all() and (A[inequality] @ lam >= b[inequality] - 1e-9 * np.abs(b).max(initial=0.0)).all()
-    return lam if good else np.maximum(found / scale, lower)
+    if (lam[inequality] >= 0.0).all():
+        return lam
+    lam[inequality] = pushing / scale[inequality]  # of redundant rows the shortest multipliers may pull
+    rest = b[~inequality] - A[np.ix_(~inequality, inequality)] @ lam[inequality]
+    lam[~inequality] = np.linalg.lstsq(A[np.ix_(~inequality, ~inequality)], rest, rcond=1e-13)[0]
+    return lam
 
 
 def _checked(y, lam, G, right, inequality, names) -> Constrained:
