@@ -64,7 +64,7 @@ def test_accelerations_of_trees(seed):
     system = kt.maximal(model)
     state = system.state(q, v)
     a = kt.forward_dynamics(model, q, v, tau, f_ext)
-    for method in ("sparse", "dense"):
+    for method in ("sparse", "compiled", "dense"):
         found = system.accelerations(*state, tau, f_ext, method=method)
         alike(found.accelerations, of_bodies(model, q, v, a))
         alike(system.reduced_accelerations(*state, found.accelerations), a)
@@ -110,7 +110,7 @@ def test_accelerations_of_loops(seed):
     state = system.state(q, v)
     q, v = system.reduced_state(*state)  # positions of composite joints are not unique; tau belongs to these
     a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
-    for method in ("sparse", "dense"):
+    for method in ("sparse", "compiled", "dense"):
         found = system.accelerations(*state, tau, method=method)
         alike(found.accelerations, of_bodies(model, q, v, a))
     names = {loop.name: numbers for loop, numbers in model.constraint_rows()}

@@ -33,7 +33,7 @@ def agreement(model, q, v, tau, f_ext, **t):
     state = system.state(q, v, **t)
     q, v = system.reduced_state(*state, **t)  # positions of composite joints are not unique; tau belongs to these
     a = kt.forward_dynamics(model, q, v, tau, f_ext=f_ext, **t)
-    for method in ("sparse", "dense"):
+    for method in ("sparse", "compiled", "dense"):
         found = system.accelerations(*state, tau, f_ext, method=method, **t)
         alike(found.accelerations, of_bodies(model, q, v, a, **driven))
         alike(system.reduced_accelerations(*state, found.accelerations, **t), a)

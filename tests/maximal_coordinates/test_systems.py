@@ -16,6 +16,8 @@ from kinetree.errors import (
 )
 from kinetree.joints import Fixed, Prismatic, Revolute, Spherical, Universal, examples
 from kinetree.maximal_coordinates import Body, System
+from kinetree.maximal_coordinates.saddle_point import SaddlePoint
+from kinetree.maximal_coordinates.terms import bodies_of
 from kinetree.spatial.rotation import rotation_from_matrix
 from kinetree.spatial.rotations import quaternion_from_rotation
 from tests.forces.user_elements import Thruster
@@ -194,14 +196,11 @@ def test_order_of_elimination():
     model, q, v = kt.models.random_loops(3, bodies=6, loops=2)
     system = kt.maximal(model)
     e = system.equation(*system.state(q, v))
-    from scipy.sparse import block_array
-
     from kinetree.maximal_coordinates.sparse_solution import Factors
 
-    G = e.G[system._saddle.kept]
-    matrix = block_array([[e.M, G.T], [G, None]], format="csc")[system._saddle.order][:, system._saddle.order].tocsc()
-    signs = np.empty(len(system._saddle.order))
-    signs[system._saddle.order] = np.sign(Factors(matrix).D)
+    saddle = system._saddle
+    signs = np.empty(len(saddle.order))
+    signs[saddle.order] = np.sign(Factors(saddle.assembly(e.M, e.G).matrix(e.M, e.G)).D)
     assert (signs[: system.nv] == 1).all() and (signs[system.nv :] == -1).all()
 
 
@@ -211,6 +210,50 @@ def test_fill_is_linear():
         fill = [_fill(n, loops) for n in (9, 18, 27, 36)]
         steps = np.diff(fill)
         assert np.max(np.abs(steps - steps[0])) <= 0.02 * steps[0], fill
+
+
+def test_rows_that_become_dependent_are_named_by_compiled_factors():
+    """Two rods in line on three hinges, whose ends cannot move along the line: there the rows depend on each other."""
+    up, down = UP, ((0, 0, -1), (0, 0, 0))
+    hinge = Revolute((0, 1, 0))
+    rods = [rod("upper"), rod("lower", ((0, 0, -3), (0, 0, 0)))]
+    joints = [
+        LoopJoint("top", hinge, "world", "upper", X_S=up),
+        LoopJoint("middle", hinge, "upper", "lower", X_P=down, X_S=up),
+        LoopJoint("bottom", kt.joints.Cylindrical((0, 1, 0)), "world", "lower", ((0, 0, -4), (0, 0, 0)), down),
+    ]
+    for method in ("sparse", "compiled"):
+        with pytest.raises(ConstraintError, match="over-determined"):
+            system = System(rods, joints, redundant="drop")
+            system._saddle = SaddlePoint(
+                system._bodies, [([*numbers], bodies_of(system._bodies, c))
+                                 for c, numbers in system._bodies.constraint_rows()],
+                np.arange(system.nc), 0.0, ("System", system.model.body_names[1:], system.row_names),
+            )  # fmt: skip
+            system.accelerations(system.start, np.zeros(12), method=method)
+
+
+def test_symmetric_factors_have_half_the_entries():
+    """``L^T D L`` of a chain: the same for each further body, half of L and U together; pivots are those of SuperLU."""
+    from kinetree.maximal_coordinates.sparse_solution import Factors, _filled
+
+    entries = []
+    for n in (4, 8, 12):
+        model = kt.models.chain_gu(n)
+        system = kt.maximal(model)
+        e = system.equation(*system.state(np.linspace(0.1, 0.9, n), np.zeros(n)))
+        places = system._saddle.assembly(e.M, e.G)
+        lower = [(places.size - 1 - r, places.size - 1 - c) for r, c in zip(places.rows, places.columns, strict=True)]
+        above = _filled([(i, j) for i, j in lower if i > j], places.size)
+        entries.append(sum(map(len, above)) + places.size)
+    assert entries[2] - entries[1] == entries[1] - entries[0]
+    factors = Factors(places.matrix(e.M, e.G))
+    assert entries[2] <= 0.55 * factors.fill
+    call = system._saddle.factorized(e.M, e.G, "compiled")
+    right, rows = np.linspace(1.0, 2.0, system.nv), np.linspace(-1.0, 1.0, system.nc)
+    dense = system._saddle.factorized(e.M, e.G, "dense")
+    for found, expected in zip(call.solve(right, rows), dense.solve(right, rows), strict=True):
+        assert np.allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
 def _fill(n: int, loops: bool) -> int:

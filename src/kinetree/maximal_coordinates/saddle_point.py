@@ -1,4 +1,4 @@
-r"""Solutions of the KKT system of bodies and rows, ``[[A, G^T], [G, 0]]``, dense or in the order of the tree."""
+r"""Solutions of the KKT system of bodies and rows, ``[[A, G^T], [G, 0]]``, in the order of the tree or dense."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from kinetree.arguments import choice
 from kinetree.errors import SingularityError
 from kinetree.maximal_coordinates import free_bodies
-from kinetree.maximal_coordinates.sparse_solution import SINGULAR, Factors, elimination_order
+from kinetree.maximal_coordinates.sparse_solution import SINGULAR, Factors, compiled_solution, elimination_order
 
-METHODS = ("sparse", "dense")
+METHODS = ("sparse", "compiled", "dense")
 TINY = 1e-200
+ASSEMBLIES = 4  # patterns of zeros that are kept: with and without slopes, and at special positions
 
 
 class SaddlePoint:
@@ -20,8 +21,8 @@ class SaddlePoint:
 
     Parameters
     ----------
-    n : int
-        Number of bodies.
+    model : Model
+        Of the free bodies.
     blocks : sequence of (list of int, list of int)
         Blocks of rows by the numbers of the rows, with the bodies that they connect.
     kept : array of int
@@ -32,8 +33,9 @@ class SaddlePoint:
         Of the system, its bodies and its rows, for messages.
     """
 
-    def __init__(self, n: int, blocks: Sequence, kept, weight: float, names) -> None:
-        self.nv, self.kept, self._weight = 6 * n, kept, weight
+    def __init__(self, model, blocks: Sequence, kept, weight: float, names) -> None:
+        n = model.nb - 1
+        self._model, self.nv, self.kept, self._weight = model, 6 * n, kept, weight
         self.who, self._body_names, self._row_names = names
         place = {row: self.nv + k for k, row in enumerate(kept.tolist())}
         order: list[int] = []
@@ -43,13 +45,15 @@ class SaddlePoint:
             else:
                 order += [place[row] for row in blocks[m][0] if row in place]
         self.order = np.array(order, int)
+        self._assemblies: list[Assembly] = []
 
-    def matrix(self, A, G):
-        """The matrix over the twists and the kept rows, as a sparse array."""
-        from scipy.sparse import block_array
-
-        G = G[self.kept]
-        return block_array([[A, G.T], [G, None]], format="csc") if G.shape[0] else A.tocsc()
+    def assembly(self, A, G) -> Assembly:
+        """Where the entries of A and G are in the matrix; found again where their zeros change."""
+        found = next((each for each in self._assemblies if each.fits(A, G)), None)
+        if found is None:
+            found = Assembly(A, G, self.kept, self.order)
+            self._assemblies = [found, *self._assemblies[: ASSEMBLIES - 1]]
+        return found
 
     def factorized(self, A, G, method: str) -> Factorized:
         """The factors for these terms by one of `METHODS`.
@@ -63,20 +67,44 @@ class SaddlePoint:
         """
         choice("method", method, METHODS)
         if self._weight:  # which changes no solution of G x = rows, and makes the first block regular
-            A = A + self._weight * (G[self.kept].T @ G[self.kept])
-        matrix = self.matrix(A, G)
-        if method == "dense":
-            dense = matrix.toarray()
-            return Factorized(self, G, lambda right: np.linalg.solve(dense, right))
-        factors = Factors(matrix[self.order][:, self.order].tocsc())
-        self._require_regular(factors, A, G)
+            A = (A + self._weight * (G[self.kept].T @ G[self.kept])).tocsr()
+        places = self.assembly(A, G)
+        if method == "dense" or not places.size:
+            dense = places.matrix(A, G).toarray()
+            return self._ordered(G, lambda right: np.linalg.solve(dense, right))
+        if method == "compiled":
+            return self._ordered(G, self._compiled_solve(A, G, places))
+        factors = Factors(places.matrix(A, G))
+        self._require_regular(factors.D, A, G, places)
+        return self._ordered(G, factors.solve)
+
+    def _compiled_solve(self, A, G, places: Assembly):
+        """Solutions by a function of machine code, which factorizes for each right-hand side."""
+        if places.compiled is None:
+            places.compiled = compiled_solution(self._model, places.rows, places.columns, places.size)
+        call, entries = places.compiled, places.values(A, G)[places.rows <= places.columns]
 
         def solve(right):
-            found = np.empty_like(right)
-            found[self.order] = factors.solve(right[self.order])
-            return found
+            if right.ndim == 2:
+                return np.stack([solve(each) for each in right.T], axis=1) if right.shape[1] else right
+            try:
+                x, D = call(entries, right)
+            except SingularityError:
+                D = np.full(len(right), np.nan)
+            self._require_regular(D, A, G, places)
+            return x
 
-        return Factorized(self, G, solve)
+        return solve
+
+    def _ordered(self, G, solve) -> Factorized:
+        """Solutions in the order of the unknowns from those in the order of elimination."""
+
+        def found(right):
+            x = np.empty_like(right)
+            x[self.order] = solve(right[self.order])
+            return x
+
+        return Factorized(self, G, found)
 
     def lifted(self, G, right, rows):
         """The right-hand side that belongs to the matrix."""
@@ -84,17 +112,18 @@ class SaddlePoint:
             right = right + self._weight * (G[self.kept].T @ rows[self.kept])
         return np.concatenate([right, rows[self.kept]])
 
-    def _require_regular(self, factors: Factors, A, G) -> None:
+    def _require_regular(self, pivots, A, G, places: Assembly) -> None:
         """Refuse rows and motions whose pivots are nothing but rounding."""
-        D, G = np.empty(len(self.order)), G[self.kept]
-        D[self.order] = factors.D
-        inertia = np.maximum(A.diagonal(), TINY * A.diagonal().max())
-        first = np.concatenate([inertia, G.power(2) @ (1.0 / inertia)])
+        D = np.empty(len(self.order))
+        D[self.order] = pivots
+        inertia = A.data[places.diagonal]
+        inertia = np.maximum(inertia, TINY * inertia.max())
+        first = np.concatenate([inertia, places.row_sizes(G, 1.0 / inertia)])
         if (np.abs(D) > SINGULAR * first).all():  # not so for NaN
             return
-        if names := self._dependent(G.toarray()):
+        if names := self._dependent(G[self.kept].toarray()):
             raise free_bodies.redundant(names, self.who)
-        pivots = D if np.isfinite(D).all() else A.diagonal()
+        pivots = D if np.isfinite(D).all() else inertia
         k = int(np.argmin(np.abs(pivots[: self.nv]) / inertia))
         raise SingularityError(
             f"{self.who}: body {self._body_names[k // 6]!r} or one that it carries can move without moving mass: its "
@@ -109,6 +138,66 @@ class SaddlePoint:
         _, R, order = qr((G / np.where(size > 0.0, size, 1.0)[:, None]).T, mode="economic", pivoting=True)
         rank = int((np.abs(np.diag(R)) > 1e-9).sum())
         return [self._row_names[self.kept[n]] for n in sorted(order[rank:])]
+
+
+class Assembly:
+    """Where the entries of A and G are in the matrix ``[[A, G^T], [G, 0]]`` of the kept rows, in an order.
+
+    Parameters
+    ----------
+    A, G : sparse arrays
+    kept, order : arrays of int
+    """
+
+    def __init__(self, A, G, kept, order) -> None:
+        self._pattern = [each.copy() for each in _pattern(A, G)]
+        nv, size = A.shape[0], len(order)
+        place = np.empty(size, int)
+        place[order] = np.arange(size)
+        rows_A, of_G = _rows(A), np.full(G.shape[0], -1)
+        of_G[kept] = np.arange(len(kept))
+        self._of_row = of_G[_rows(G)]
+        self._kept = np.flatnonzero(self._of_row >= 0)
+        below, beside = place[nv + self._of_row[self._kept]], place[G.indices[self._kept]]
+        rows = np.concatenate([place[rows_A], below, beside])
+        columns = np.concatenate([place[A.indices], beside, below])
+        self._order = np.lexsort((rows, columns))
+        self.rows, self.columns, self.size = rows[self._order], columns[self._order], size
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=size))]).astype(np.int32)
+        self.compiled = None  # the function of `compiled_solution`, once it is needed
+        self.diagonal = np.empty(nv, int)
+        on = np.flatnonzero(rows_A == A.indices)
+        self.diagonal[rows_A[on]] = on
+
+    def fits(self, A, G) -> bool:
+        """Whether A and G have their entries in the same places."""
+        return all(map(np.array_equal, self._pattern, _pattern(A, G)))
+
+    def values(self, A, G) -> np.ndarray:
+        """The entries of the matrix, column by column."""
+        lower = G.data[self._kept]
+        return np.concatenate([A.data, lower, lower])[self._order]
+
+    def matrix(self, A, G):
+        """The matrix as a sparse array."""
+        from scipy.sparse import csc_array
+
+        indices = self.rows.astype(np.int32)
+        return csc_array((self.values(A, G), indices, self._starts), shape=(self.size, self.size))
+
+    def row_sizes(self, G, weights) -> np.ndarray:
+        """Sums of the squares of the entries of the kept rows, with weights of the columns."""
+        k = self._kept
+        weighted = G.data[k] ** 2 * weights[G.indices[k]]
+        return np.bincount(self._of_row[k], weights=weighted, minlength=self.size - len(weights))
+
+
+def _pattern(A, G):
+    return A.indptr, A.indices, G.indptr, G.indices
+
+
+def _rows(matrix) -> np.ndarray:
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 class Factorized:

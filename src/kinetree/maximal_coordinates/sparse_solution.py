@@ -3,13 +3,23 @@
 Bodies are eliminated from the leaves to the root, each followed by the rows of its joint: then nothing is filled, and
 the cost is linear (Baraff 1996). Rows of a loop follow the last body of the loop below its common ancestor, and fill
 along the loop.
+
+Two factorizations in this order: SuperLU's L and U, ready at once, and ``L^T D L`` with half the entries, compiled for
+the places of a system. No library on the registries has sparse symmetric indefinite factors in a given order: QDLDL
+takes an order of its own (AMD), which puts rows before their bodies, whose pivots are zero there.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Sequence
 
 import numpy as np
+
+from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
+from kinetree.algorithms.spec import Spec
+from kinetree.compiler.calls import plain_call
 
 SINGULAR = 1e-11  # of a pivot of rows, relative to its first value
 
@@ -137,3 +147,47 @@ class Factors:
     def solve(self, b) -> np.ndarray:
         """The solution for one right-hand side."""
         return self._lu.solve(b)
+
+
+def compiled_solution(model, rows, columns, size: int):
+    """A compiled ``L^T D L`` of symmetric matrices with entries in these places, and its solution.
+
+    Parameters
+    ----------
+    model : Model
+        Beside which the function is kept.
+    rows, columns : arrays of int
+        Of the entries of both triangles, in an order that needs no exchange of rows.
+    size : int
+
+    Returns
+    -------
+    callable
+        From the entries on and above the diagonal, in this order, and a right-hand side to the solution and the pivots.
+    """
+    last = size - 1  # `ltdl_factors` begins at the end
+    places = [(last - r, last - c) for r, c in zip(rows.tolist(), columns.tolist(), strict=True) if r <= c]
+    above = _filled([(i, j) for i, j in places if i > j], size)
+
+    def solution(model, entries, right):
+        H = [[0.0] * (k + 1) for k in range(size)]
+        for (i, j), x in zip(places, entries, strict=True):
+            H[i][j] = x
+        L, D = ltdl_factors(H, above)
+        return solve_ltdl(L, D, right[::-1], above)[::-1], D[::-1]
+
+    inputs, outputs = {"entries": (len(places),), "right": (size,)}, {"x": (size,), "D": (size,)}
+    name = f"maximal_solution_{hashlib.sha256(repr((size, places)).encode()).hexdigest()[:16]}"
+    return functools.partial(plain_call(Spec(name, solution, inputs, {}, outputs)), model)
+
+
+def _filled(places, size: int) -> list[list[int]]:
+    """The columns before the diagonal of each row of L, the nearest first."""
+    above: list[set[int]] = [set() for _ in range(size)]
+    for i, j in places:
+        above[i].add(j)
+    for k in reversed(range(size)):
+        if above[k]:
+            nearest = max(above[k])
+            above[nearest] |= above[k] - {nearest}
+    return [sorted(columns, reverse=True) for columns in above]

@@ -177,7 +177,7 @@ class System:
             blocks.append(([model.nc + n for n in numbers], sorted(bodies)))
         thin = any(free_bodies.regular(I) is not I for I in inertias)
         weight = float(self._inertias.diagonal().mean()) if thin else 0.0
-        self._saddle = SaddlePoint(self.n, blocks, self._kept, weight, (self._who, model.body_names[1:], names))
+        self._saddle = SaddlePoint(model, blocks, self._kept, weight, (self._who, model.body_names[1:], names))
 
     # The equation ----------------------------------------------------------------------------------------------------
 
@@ -307,8 +307,9 @@ class System:
             As for `equation`.
         baumgarte : (float, float)
             alpha and beta [1/s]: rows get the accelerations ``-2 alpha (G Phi - driven) - beta^2 phi`` (eq. 1.82).
-        method : {"sparse", "dense"}
-            ``L D L^T`` from the leaves to the root, linear in the number of bodies, or dense.
+        method : {"sparse", "compiled", "dense"}
+            From the leaves to the root, linear in the number of bodies: by SuperLU, or by ``L^T D L`` as a function of
+            machine code, which is faster and has to be compiled, once. Or dense.
 
         Returns
         -------
@@ -348,7 +349,7 @@ class System:
             gamma [1/s]: rows get the velocities ``driven - gamma phi`` (eq. 1.82).
         stabilize : bool
             Close the positions after the step, see `closed`.
-        method : {"sparse", "dense"}
+        method : {"sparse", "compiled", "dense"}
 
         Returns
         -------
