@@ -22,7 +22,7 @@ extensions = [
     "docs.site.name_links",
 ]
 root_doc = "index"
-exclude_patterns = ["_static"]
+exclude_patterns = ["_static", "notebooks"]
 templates_path = []
 default_role = "code"
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]

@@ -27,6 +27,7 @@ def stage(folder: Path, quick: bool = False) -> None:
     texts: dict[str, str | bytes] = {}
     for page, source in written().items():
         texts[page] = rewritten((ROOT / source).read_text(), source, page)
+        texts[page] += notebooks.download(page.removesuffix(".md"))
     groups = sections(texts)
     texts["index.md"] = home(texts["index.md"], groups)
     for group in groups:
@@ -34,7 +35,7 @@ def stage(folder: Path, quick: bool = False) -> None:
             texts[group.page] = group.text()
     texts |= api.pages(quick)
     texts |= examples.pages(None if quick else folder)
-    texts |= notebooks.pages()
+    texts |= notebooks.pages() | notebooks.files()
     for path in DOCS.rglob("*"):
         if path.suffix in IMAGES and "site" not in path.relative_to(DOCS).parts[:1]:
             texts[path.relative_to(DOCS).as_posix()] = path.read_bytes()

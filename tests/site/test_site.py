@@ -9,13 +9,14 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from docs.site import api
+from docs.site import api, notebooks
 from docs.site.__main__ import build
 from docs.site.book import where
 from docs.site.links import ROOT, rewritten
 from docs.site.names import public_names
 from docs.site.pages import written
 from tests.examples.test_book_page import all_rows
+from tests.static.test_documents import blocks
 
 CODE_OR_PROOF = re.compile(r"(?<!\\)\|")
 
@@ -87,6 +88,22 @@ def test_nothing_is_loaded_from_elsewhere(site):
 def test_formulas_are_drawn_without_a_script(site):
     """They are MathML."""
     assert "<math" in (site / "maximal.html").read_text()
+
+
+def test_notebooks_have_the_code_of_their_pages(site):
+    """Tutorial and start pages can be downloaded; cells of code are the blocks of the page, which other tests run."""
+    nbformat = pytest.importorskip("nbformat")
+    for page in notebooks.PAGES:
+        name = page.rpartition("/")[2]
+        links = Links((site / f"{page}.html").read_text()).targets
+        (target,) = (link for link in links if link.endswith(f"{name}.ipynb"))
+        book = nbformat.read((site / page).parent / target, as_version=4)
+        nbformat.validate(book)
+        cells = [cell.source for cell in book.cells if cell.cell_type == "code"]
+        assert cells == [block.rstrip() for block in blocks((ROOT / "docs" / f"{page}.md").read_text(), "python")]
+        assert not any("](" in cell.source or "```" in cell.source for cell in book.cells if cell.cell_type != "code")
+    chapters = Links((site / "chapters" / "index.html").read_text()).targets
+    assert sum(link.endswith(".ipynb") for link in chapters) == len(list(notebooks.FOLDER.glob("*.py")))
 
 
 def test_items_of_the_book_lead_to_their_code_and_proof():
