@@ -177,6 +177,8 @@ def make_folder(path: str | PathLike) -> None:
     """
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
+    except ValueError as error:  # a zero byte
+        raise _refusal(Path(path), OSError(errno.EINVAL, str(error))) from error
     except OSError as error:
         raise _refusal(Path(path), error) from error
 

@@ -161,7 +161,7 @@ PLACES = {
         "Batch": "sweeps.batch", "Distance": "sweeps.measures", "Failure": "sweeps.chunk",
         "MEASURES": "sweeps.measures", "Path": "sweeps.measures", "Runs": "sweeps.runs",
         "SweepRun": "sweeps.sweep", "log_uniform": "sweeps.distributions", "normal": "sweeps.distributions",
-        "uniform": "sweeps.distributions",
+        "run_file": "simulation_files.sweeping", "uniform": "sweeps.distributions",
     },
     "kinetree.textbook": {
         "closure_dynamics": "textbook.loop_methods", "cluster_numbering": "textbook.loop_elimination",

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.cli import app
 from kinetree.cli.printing import plain
-from tests.cli.test_wrong_values import BASES
+from tests.cli.test_wrong_values import BASES, SWEEP
 
 SHAPE = {"command", "version", "exit_code", "error", "result"}
 
@@ -29,6 +29,7 @@ def folder(tmp_path_factory):
     """With a run to compare."""
     path = tmp_path_factory.mktemp("json")
     kt.simulate(kt.load("cart_pole"), duration=0.01).save(path / "run.npz")
+    (path / "sweep.yaml").write_text(SWEEP)
     return path
 
 

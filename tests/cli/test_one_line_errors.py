@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.cli import app
 from kinetree.cli.wording import as_options
+from tests.cli.test_wrong_values import SWEEP
 
 # Command line, and parts of its message.
 WRONG = """
@@ -50,6 +51,17 @@ simulate cart_pole --ground --friction -1           | --friction is -1.0, expect
 simulate cart_pole --plot x.foo                     | the suffix '.foo' names no format of figures; known:
 simulate cart_pole --save x.foo                     | no trajectory format '.foo'. Known: .npz
 simulate cart_pole --save no/x.npz                  | there is no folder 'no' to write to
+sweep missing.yaml                                  | missing.yaml: no such file
+sweep cart_pole                                     | cart_pole: this is no simulation file; its suffix is .yaml or
+sweep plain.yaml                                    | plain.yaml:1: sweep is missing. Write 'sweep: {over: ...}'
+sweep name.yaml                                     | name.yaml:4: sweep.over.pole.masss: | Did you mean 'pole.mass'?
+sweep measure.yaml                                  | measure.yaml:5: sweep.measure[1] is 'q_ned'. Did you mean 'q_end'?
+sweep sweep.yaml --client nonsense                  | --client is 'nonsense', expected the address of a scheduler
+sweep sweep.yaml --client tcp://localhost:1 --workers 2 | --workers = 2 is for this machine
+sweep sweep.yaml --device tpu                       | --device is 'tpu', expected one of 'cpu', 'cuda'
+sweep sweep.yaml --workers 0                        | --workers is '0', expected at least 1
+sweep sweep.yaml --store no/x.zarr                  | there is no folder 'no' to write to
+sweep sweep.yaml --store .                          | this is no store of a sweep. Give another path
 compare run.npz missing.npz                         | missing.npz: no such file or directory; give another path
 compare run.npz bad.npz                             | not a trajectory of kinetree | kinetree simulate --save
 compare run.npz arm.npz                             | runs of 'cart_pole' and 'arm7' have different
@@ -111,6 +123,10 @@ def folder(tmp_path_factory):
     (path / "bad.urdf").write_text('<robot name="x"><link name="a"></robot>')
     (path / "notes.txt").write_text("hello")
     (path / "bad.npz").write_text("x")
+    (path / "plain.yaml").write_text(SWEEP.partition("sweep")[0])
+    (path / "sweep.yaml").write_text(SWEEP)
+    for name, text in (("name", "{pole.masss: 1}"), ("measure", "{pole.mass: 1}\n  measure: [v_end, q_ned]")):
+        (path / f"{name}.yaml").write_text(f"{SWEEP.partition('sweep')[0]}sweep:\n  over: {text}\n")
     return path
 
 
@@ -123,7 +139,8 @@ def test_wrong_input_is_one_line(case, folder, monkeypatch):
     assert done.stderr.startswith("error: ")
     for part in case[1:]:
         assert part in done.stderr
-    for keyword in ("sample_period", "inertia_from", "package_dirs", "=True", "kt.", "Trajectory."):
+    python = ("sample_period", "inertia_from", "package_dirs", "overwrite=", "client=", "=True", "kt.", "Trajectory.")
+    for keyword in python:
         assert keyword not in done.stderr
 
 

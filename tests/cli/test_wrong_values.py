@@ -17,6 +17,7 @@ COMMANDS = typer.main.get_command(app).commands
 BASES = {
     "robots": [],
     "schema": [],
+    "sweep": ["{folder}/sweep.yaml", "--quiet"],
     "joints": [],
     "scenes": [],
     "info": ["cart_pole"],
@@ -44,6 +45,9 @@ KINDS = {"boolean": bool, "path": Path, "integer": int, "float": float}
 
 
 HINTS = {one.callback.__name__: typing.get_type_hints(one.callback) for one in app.registered_commands}
+
+
+SWEEP = "model: cart_pole\nduration: 0.01\nsweep: {over: {q0.hinge: [0, 0.1]}}\n"  # the file of a sweep
 
 
 def kind_of(command, name) -> str:
@@ -101,6 +105,7 @@ def folder(tmp_path_factory):
     """With a run to compare."""
     path = tmp_path_factory.mktemp("cli")
     kt.simulate(kt.load("cart_pole"), duration=0.01).save(path / "run.npz")
+    (path / "sweep.yaml").write_text(SWEEP)
     return path
 
 

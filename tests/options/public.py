@@ -53,7 +53,7 @@ def of_python() -> set[tuple[str, str]]:
         except (TypeError, ValueError):
             continue
         for p in parameters:
-            if p.default is not p.empty or p.kind is p.VAR_KEYWORD:
+            if (p.default is not p.empty or p.kind is p.VAR_KEYWORD) and not p.name.startswith("_"):
                 found.add((who, p.name))
     return found
 

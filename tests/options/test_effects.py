@@ -157,6 +157,15 @@ CASES = [
          lambda: command("simulate", "quadruped", "--friction", "0.5"), "--friction .* --ground"),
     Case("kinetree simulate", "--seed", lambda: ("kt.simulate", "has the case"),
          lambda: command("simulate", "cart_pole", "--q0", "0 0", "--seed", 1), "--seed .* --q0"),
+    *(
+        Case("kt.sweep", name, lambda: ("tests/sweeps", "compares them"),
+             lambda o=options: kt.sweep(kt.models.cart_pole(), {"q0.hinge": [0.1]}, {"duration": 0.01}, **o), message)
+        for name, options, message in (
+            ("samples", {"samples": 3}, "samples .* over has lists only"),
+            ("sampling", {"sampling": "sobol"}, "sampling='sobol' .* over has none"),
+            ("workers", {"workers": 2, "client": "tcp://localhost:1"}, "workers = 2 .* client"),
+        )
+    ),
     Case("kinetree view", "--robot", lambda: ("tests/cli", "shows a run"),
          lambda: command("view", "cart_pole", "--robot", "arm7"), "--robot .* leave it out"),
     Case("kinetree accuracy", "--states",

@@ -291,6 +291,8 @@ def test_clients_that_cannot_be(client, tmp_path, monkeypatch):
         swept(tmp_path / "a.zarr", "tcp://127.0.0.1:9")
     with pytest.raises(SweepError, match="no scheduler of Dask answers at 'nonsense://a'"):
         swept(tmp_path / "b.zarr", "nonsense://a")
+    with pytest.raises(ArgumentError, match="client is 'nonsense', expected the address of a scheduler such as"):
+        swept(tmp_path / "b.zarr", "nonsense")
     lock = threading.Lock()
 
     def locked(batch):

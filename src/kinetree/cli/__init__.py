@@ -1,5 +1,6 @@
-"""The command line: ``kinetree view``, ``info``, ``simulate``, ``schema``, ``compare``, ``lint``, ``accuracy``,
-``mobility``, ``verify``, ``convert``, ``dh``, ``codegen``, ``bench``, ``robots``, ``joints``, ``scenes``, ``cache``.
+"""The command line: ``kinetree view``, ``info``, ``simulate``, ``sweep``, ``schema``, ``compare``, ``lint``,
+``accuracy``, ``mobility``, ``verify``, ``convert``, ``dh``, ``codegen``, ``bench``, ``robots``, ``joints``, ``scenes``,
+``cache``.
 
 Nothing imports this package but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -16,6 +17,7 @@ import typer
 import kinetree.cli.view  # noqa: F401
 import kinetree.cli.info  # noqa: F401
 import kinetree.cli.simulate  # noqa: F401
+import kinetree.cli.sweep  # noqa: F401
 import kinetree.cli.schema  # noqa: F401
 import kinetree.cli.compare  # noqa: F401
 import kinetree.cli.lint  # noqa: F401

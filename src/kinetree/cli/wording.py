@@ -24,10 +24,13 @@ _SPELLINGS = (
         lambda found: f"{spelled(found[1])} {found[2]}",
     ),
     (re.compile(r"\bpackage_dirs=(?!\w)"), "--package-dir"),
+    (re.compile(r"\boverwrite=True\b"), "--overwrite"),
+    (re.compile(r"\bclient=False\b"), "--client none"),
+    (re.compile(r"\b(sampling|device)='(\w+)'"), lambda found: f"{spelled(found[1])} {found[2]}"),
 )
 # The function or class whose argument is wrong: users did not call it.
 _CALLED = re.compile(
-    r"^(?:simulate|Simulation|load_\w+|Adaptive|Record|Inputs|Ground|to_dh|accuracy|compare|mobility|verify): "
+    r"^(?:simulate|Simulation|load_\w+|Adaptive|Record|Inputs|Ground|to_dh|accuracy|compare|mobility|verify|sweep): "
 )
 
 

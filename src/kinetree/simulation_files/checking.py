@@ -121,10 +121,15 @@ def expected(schema: dict) -> str:
     word = _WORDS[schema["type"]]
     if schema["type"] == "array":
         count = f" of {schema['minItems']}" if schema.get("minItems") == schema.get("maxItems", -1) else " of"
-        inner = {"a number": "numbers", "text": "texts"}.get(expected(schema["items"]), "mappings")
-        return f"{word}{count} {inner}"
+        inner = [_several(form) for form in schema["items"].get("anyOf", [schema["items"]])]
+        return f"{word}{count} {' or '.join(dict.fromkeys(inner))}"
     bounds = {"exclusiveMinimum": "above", "minimum": "of at least", "maximum": "of at most"}
     return " ".join([word, *(f"{text} {schema[key]}" for key, text in bounds.items() if key in schema)])
+
+
+def _several(form: dict) -> str:
+    kinds = {"number": "numbers", "integer": "numbers", "string": "texts", "array": "lists"}
+    return kinds.get(form.get("type"), "mappings")
 
 
 def _meant(word: object, known) -> str:

@@ -16,6 +16,9 @@ from kinetree.integrators.methods import ADAPTIVE, FIXED_STEP
 from kinetree.io.urdf.loop_file import ENTRIES, NEEDED, TYPES
 from kinetree.joints.time_functions import TIME_FUNCTIONS
 from kinetree.once import once
+from kinetree.sweeps.design import DESIGNS, SAMPLINGS
+from kinetree.sweeps.distributions import DISTRIBUTIONS
+from kinetree.sweeps.measures import MEASURES
 
 NUMBER, TEXT, FLAG = {"type": "number"}, {"type": "string", "minLength": 1}, {"type": "boolean"}
 POSITIVE, NOT_NEGATIVE = NUMBER | {"exclusiveMinimum": 0}, NUMBER | {"minimum": 0}
@@ -177,6 +180,7 @@ def schema() -> dict:
                     "every": {"type": "integer", "minimum": 1, "description": "Record every so many steps."},
                 }),
                 "outputs": section(outputs, about="Files to write, beside the simulation file."),
+                "sweep": _sweep(),
             },
             ("model", "duration"),
         ),
@@ -263,3 +267,40 @@ def _integrator() -> dict:
             one_of({"adaptive": (adaptive, (), "Steps that keep tolerances.")}),
         ]
     }
+
+
+def _sweep() -> dict:
+    bound = {"anyOf": [NUMBER, NUMBERS]}
+    ways = {
+        kind: (dict.fromkeys(taken := tuple(inspect.signature(make).parameters), bound), taken, _first_line(make))
+        for kind, make in DISTRIBUTIONS.items()
+    }
+    count = {"type": "integer", "minimum": 1}
+    steps = {"start": NUMBER, "stop": NUMBER, "count": count}
+    ways["linspace"] = steps, tuple(steps), "Values at equal distances, both ends included."
+    values = {"anyOf": [NUMBER, {"type": "array", "minItems": 1, "items": {"anyOf": [NUMBER, NUMBERS]}}, one_of(ways)]}
+    measure = {"anyOf": [{"type": "string", "enum": list(MEASURES)}, elements(MEASURES)]}
+    return section(
+        {
+            "over": about(
+                {"type": "object", "additionalProperties": values},
+                "Parameters by name: values, or a distribution; link.mass, q0.elbow, controller.kp, contact.friction.",
+            ),
+            "measure": about(
+                {"anyOf": [{"type": "array", "items": measure}, {"type": "object", "additionalProperties": measure}]},
+                "What is kept of each simulation; default q_end and v_end.",
+            ),
+            "samples": count | {"description": "Draws of the distributions for each combination of values."},
+            "design": about({"enum": list(DESIGNS)}, "Whether values are combined all with all, or side by side."),
+            "sampling": about({"enum": list(SAMPLINGS)}, "Points at which distributions are drawn."),
+            "seed": {"type": "integer", "minimum": 0, "description": "Determines all draws; default 0."},
+            "chunk": count | {"description": "Samples that are computed and written together."},
+            "store": about(TEXT, "Folder of the Zarr store, beside the file; default: its name with .zarr."),
+        },
+        ("over",),
+        "Simulations over values of parameters: kinetree sweep.",
+    )
+
+
+def _first_line(function) -> str:
+    return (inspect.getdoc(function) or "").splitlines()[0]

@@ -20,7 +20,12 @@ RUNS, FIGURES, FILMS = (".npz", ".nc", ".h5"), (".png", ".svg", ".pdf"), (".mp4"
 OUTPUTS = {"trajectory": RUNS, "csv": (".csv",), "plot": FIGURES, "html": (".html",), "video": FILMS}
 # Arguments in messages of functions, and the entries of files that give them.
 _ENTRIES = (
-    (re.compile(r"^(?:simulate|Simulation|Record|Inputs|Ground|\w*Control|[A-Z]\w+Compensation|ComputedTorque): "), ""),
+    (
+        re.compile(
+            r"^(?:simulate|Simulation|Record|Inputs|Ground|sweep|\w*Control|[A-Z]\w+Compensation|ComputedTorque): "
+        ),
+        "",
+    ),
     (re.compile(r"^period(?= =)"), "record.period"),
     (re.compile(r"^control(?= )"), "controls"),
     (re.compile(r"\bq0\b"), "initial.positions"),

@@ -91,9 +91,18 @@ class Design:
             combinations = max(lengths.values(), default=1)
         if samples is None and (drawn or functions):
             first = next(iter({**drawn, **functions}))
-            raise ArgumentError(f"sweep: {first!r} is drawn at random, so samples= (how often) is needed.")
+            raise ArgumentError(
+                f"sweep: {first!r} is drawn at random, so samples= (how often) is needed.", argument=first
+            )
+        if sampling != "random" and not drawn:
+            raise ArgumentError(
+                f"sweep: sampling={sampling!r} is for distributions, and over has none. Leave it out.",
+                argument="sampling",
+            )
         if samples is not None and not (drawn or functions):
-            raise ArgumentError("sweep: samples is for distributions; over has lists only. Leave it out.")
+            raise ArgumentError(
+                "sweep: samples is for distributions; over has lists only. Leave it out.", argument="samples"
+            )
         samples = 1 if samples is None else whole("sweep: samples", samples, "a positive whole number", least=1)
         return cls(lists, drawn, functions, design, sampling, samples, seed, combinations * samples)
 

@@ -130,6 +130,10 @@ def normal(mean, deviation) -> Distribution:
     return Distribution("normal", (mean, deviation))
 
 
+DISTRIBUTIONS: dict[str, Callable] = {"uniform": uniform, "log_uniform": log_uniform, "normal": normal}
+"""Distributions by name."""
+
+
 def _pair(what: str, *given) -> tuple[np.ndarray, np.ndarray]:
     found = [array(f"{what}: bounds" if what != "normal" else "normal: mean and deviation", x) for x in given]
     try:

@@ -19,6 +19,6 @@ def needed(package: str):
     except ImportError as error:
         raise MissingDependencyError(
             f"sweep: this needs the package {package}: pip install 'kinetree[sweep]', or pip install dask distributed "
-            "'zarr>=3' xarray.",
+            "'zarr>=3' xarray. client=False computes in this process.",
             package=package,
         ) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -160,9 +161,26 @@ class Store:
         """The result of a chunk that is complete, without its arrays."""
         start, stop = self.range_of(k)
         note = json.loads(self._note(k).read_bytes())
-        status = np.frombuffer(self._file(STATUS, k).read_bytes(), np.int8)[: stop - start]
         failures = [Failure(**failure) for failure in note["failures"]]
-        return ChunkResult(start, stop, {}, status, failures, note["processor"])
+        return ChunkResult(start, stop, {}, self.status_of(k), failures, note["processor"])
+
+    def status_of(self, k: int) -> np.ndarray:
+        """The status of the samples of a chunk that is complete."""
+        return self.values_of(STATUS, k)
+
+    def values_of(self, v: Variable, k: int) -> np.ndarray:
+        """The values (n, ...) of a variable in a chunk that is complete.
+
+        Raises
+        ------
+        FileFormatError
+        """
+        start, stop = self.range_of(k)
+        shape = (self.chunk, *v.shape)
+        x = np.frombuffer(data := self._file(v, k).read_bytes(), np.dtype(v.dtype).newbyteorder("<"))
+        if len(data) != np.dtype(v.dtype).itemsize * math.prod(shape):
+            raise FileFormatError(f"{self._file(v, k)}: {len(data)} bytes, expected {x.itemsize * math.prod(shape)}.")
+        return x.reshape(shape)[: stop - start]
 
     def notes(self) -> list[dict]:
         """The notes of finished chunks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 import tempfile
 import time
@@ -22,8 +23,10 @@ from kinetree.sweeps.measures import measures_of
 from kinetree.sweeps.plan import Plan
 from kinetree.sweeps.probe import chunk_size, cores, probed
 from kinetree.sweeps.runs import Runs
+from kinetree.sweeps.statistics import Statistics, statistics
 from kinetree.sweeps.store import FORMAT, Store
 
+_ADDRESS = re.compile(r"\w+://\S+|[\w.-]+:\d+")
 WORTHWHILE = 10.0  # s of work of one core, from which on a cluster is started by default
 
 
@@ -63,6 +66,11 @@ class SweepRun:
     def failures(self) -> list[Failure]:
         """Samples that failed, with seed, values and message."""
         return self._opened().failures()
+
+    def statistics(self) -> dict[str, Statistics]:
+        """Mean, standard deviation, least and greatest value of the measures over the samples that did not fail, by
+        names such as "energy_end" and "q_end.elbow"; paths are left out. Read chunk by chunk."""
+        return statistics(self._opened())
 
     def damaged(self) -> list[int]:
         """Chunks whose files have changed since they were written, by their checksums."""
@@ -191,7 +199,7 @@ def sweep(
         refuse("sweep: model", model, "a kinetree.Model, or a function that makes one")
     if device == "cuda":
         require_device("sweep")
-    _check_client(client)
+    _check_client(client, workers)
     plan = Plan(
         model, Design.of(over, design, sampling, samples, seed), Runs.of(simulate), measures_of(measure), device
     )
@@ -276,8 +284,18 @@ def _about(plan, probe, description, chunk, threads: int) -> dict:
     }
 
 
-def _check_client(client) -> None:
-    if client is None or client is False or isinstance(client, str):
+def _check_client(client, workers: int | None) -> None:
+    if client is None or client is False or client == "local":
+        return
+    if workers is not None:
+        raise ArgumentError(
+            f"sweep: workers = {workers} is for this machine, and client gives a cluster with workers of its own. "
+            "Leave workers out.",
+            argument="workers",
+        )
+    if isinstance(client, str):
+        if not _ADDRESS.fullmatch(client):
+            refuse("sweep: client", client, "the address of a scheduler such as 'tcp://192.168.0.5:8786', or 'local'")
         return
     if not all(hasattr(client, name) for name in ("submit", "scheduler_info", "status")):
         raise ArgumentError(
