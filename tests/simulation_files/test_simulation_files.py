@@ -222,7 +222,7 @@ def test_another_implementation_of_the_schema_agrees(tmp_path):
     """fastjsonschema refuses the wrong files above that break the schema, and takes the examples of the page."""
     validate = pytest.importorskip("fastjsonschema").compile(schema())
     right = [SimulationFile.read(_written(tmp_path, text)).content for text in blocks(PAGE.read_text(), "yaml")]
-    assert len(right) == 5 and all(validate(content) for content in right)
+    assert len(right) == 6 and all(validate(content) for content in right)
     import fastjsonschema
     import yaml
 

@@ -16,6 +16,7 @@ from kinetree.sweeps.runs import Runs as Runs
 from kinetree.sweeps.sweep import SweepRun as SweepRun
 from kinetree.sweeps.distributions import log_uniform as log_uniform
 from kinetree.sweeps.distributions import normal as normal
+from kinetree.simulation_files.sweeping import run_file as run_file
 from kinetree.sweeps.distributions import uniform as uniform
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "SweepRun",
     "log_uniform",
     "normal",
+    "run_file",
     "uniform",
 ]
