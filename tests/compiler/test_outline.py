@@ -17,7 +17,9 @@ from kinetree.native.kernel import Kernel
 from kinetree.native.llvm_module import Module
 from kinetree.native.llvm_plan import plan
 from kinetree.native.outline import outline
-from kinetree.trace import outline_trace, progress
+from kinetree.trace import outline_trace, progress, simplify
+from kinetree.trace.evaluate import evaluate
+from kinetree.trace.graph import Graph
 from kinetree.trace.program import Program
 
 MODELS = {
@@ -327,3 +329,21 @@ def test_short_compiling_is_not_announced(monkeypatch, stream):
     with progress.shown("compiling"):
         pass
     assert sys.stderr.getvalue() == ""
+
+
+def test_a_few_constants_of_a_large_trace_become_constants():
+    """Params from the model's last number on stand for rotations; a trace with few of them has none left."""
+    graph, total = Graph(), 0.0
+    x = graph.input(0, 0)
+    for k in range(simplify.LARGE // 2 + 1):
+        total = total + (x + float(k)) * x
+    total = total * graph.param(3)
+    marks = outline_trace.Marks([], 3, [0.25])
+    baked, roots = marks.bake(graph, [total.id])
+    live = simplify.live(baked, roots)
+    assert len(live) > simplify.LARGE and not any(baked.nodes[k][0] == "param" for k in live)
+
+    def leaf(op, args):
+        return 0.25 if op == "param" else 1e-3
+
+    assert evaluate(baked, roots, leaf) == pytest.approx(evaluate(graph, [total.id], leaf), rel=1e-12)

@@ -225,7 +225,7 @@ class Marks:
             for k in live(graph, roots)
             if nodes[k][0] == "param" and nodes[k][1] >= self.numbers
         }
-        survey = Survey(graph, roots).rebuild(edits)
+        survey = Survey(graph, roots).rebuild(edits, needed=True)
         return survey.graph, survey.roots
 
 

@@ -135,14 +135,15 @@ class Survey:
                 found.append(term)
         return found
 
-    def rebuild(self, edits: dict[int, Edit], plain: bool = False) -> Survey:
+    def rebuild(self, edits: dict[int, Edit], plain: bool = False, needed: bool = False) -> Survey:
         """Copy the live nodes into a new graph, those that have an edit through it; `plain` applies no rules.
 
         Rules look at a node, its arguments and theirs. Where nothing changed within `REACH` levels below a node none
-        can apply that did not before, and it is only copied. A few edits of a large graph are not worth the copy.
+        can apply that did not before, and it is only copied. A few edits of a large graph are not worth the copy,
+        unless they are `needed`.
         """
         size = len(self.order)
-        if not edits or (size > LARGE and len(edits) * WORTH < size):
+        if not edits or (not needed and size > LARGE and len(edits) * WORTH < size):
             return self
         nodes, target = self.nodes, Graph()
         new = [0] * len(nodes)
