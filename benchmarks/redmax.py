@@ -27,6 +27,7 @@ WHOLE_MOST = 50  # n; one straight function of all operations, a third of n^3 do
 STEP = np.array(0.05)  # [s]; long, so that the accelerations count among the positions
 TOLERANCE = 1e-9
 DOCS = pathlib.Path(__file__).parent.parent / "docs"
+BEGIN_FACTORS, END_FACTORS = "<!-- factors:begin -->\n", "<!-- factors:end -->"
 BEGIN, END = "<!-- redmax:begin -->\n", "<!-- redmax:end -->"
 NAMES = {
     "redmax": "REDMAX, J and f compiled, J^T M J: O(n^3)",
@@ -34,6 +35,7 @@ NAMES = {
     "dual": "REDMAX, algorithm 10: O(n)",
     "aba": "ABA: O(n)",
     "maximal": "maximal, sparse: O(n)",
+    "maximal_compiled": "maximal, compiled: O(n)",
     "maximal_dense": "maximal, dense: O(n^3)",
 }
 
@@ -64,11 +66,48 @@ def contenders(n: int):
 
     found = {"dual": dual, "aba": lambda: kt.aba(model, q, v, tau), "maximal": maximal}
     if n <= DENSE_MOST:
-        found |= {"redmax": redmax, "maximal_dense": lambda: maximal("dense")}
+        found |= {
+            "redmax": redmax,
+            "maximal_dense": lambda: maximal("dense"),
+            "maximal_compiled": lambda: maximal("compiled"),
+        }
     found = {name: step_of(function) for name, function in found.items()}
     if n <= WHOLE_MOST:
         found["redmax_step"] = lambda: kt.redmax.step(model, q, v, tau, STEP)[0]
     return found
+
+
+def factors(n: int) -> dict:
+    """Entries and seconds of the factors of the KKT matrix of a chain: SuperLU's L and U, and ``L^T D L``."""
+    from kinetree.maximal_coordinates.sparse_solution import Factors, compiled_solution, filled
+
+    model, rng = kt.models.chain_gu(n), np.random.default_rng(7)
+    system = kt.maximal(model)
+    e = system.equation(*system.state(model.random_q(rng), rng.standard_normal(n)))
+    places = system._saddle.assembly(e.M, e.G)
+    matrix, right = places.matrix(e.M, e.G), rng.standard_normal(places.size)
+    last, pairs = places.size - 1, zip(places.rows.tolist(), places.columns.tolist(), strict=True)
+    above = filled([(last - r, last - c) for r, c in pairs if r < c], places.size)
+    found = {"n": n, "lu": Factors(matrix).fill, "ldl": sum(map(len, above)) + places.size}
+    call = compiled_solution(system._bodies, places.rows, places.columns, places.size)
+    entries = places.values(e.M, e.G)[places.rows <= places.columns]
+    x = Factors(matrix).solve(right)
+    misfit = np.max(np.abs(call(entries, right)[0] - x)) / np.max(np.abs(x))
+    if misfit > TOLERANCE:
+        raise WrongAnswer(f"the factors of {n} bodies are off by {misfit:.1e}")
+    made = {"lu": lambda: Factors(matrix).solve(right), "ldl": lambda: call(entries, right)}
+    times = timing.interleaved({name: repeated(function) for name, function in made.items()}, repeats=7)
+    return found | {"times": {name: timing.summary(each) for name, each in times.items()}}
+
+
+def repeated(function):
+    """The function, k times."""
+
+    def run(k):
+        for _ in range(k):
+            function()
+
+    return run
 
 
 def measure(n: int) -> dict:
@@ -79,13 +118,6 @@ def measure(n: int) -> dict:
         misfit = np.max(np.abs(function() - expected)) / np.max(np.abs(expected))
         if misfit > TOLERANCE:
             raise WrongAnswer(f"{name} of {n} bodies is off by {misfit:.1e}")
-
-    def repeated(function):
-        def run(k):
-            for _ in range(k):
-                function()
-
-        return run
 
     times = timing.interleaved({name: repeated(function) for name, function in made.items()}, repeats=7)
     return {name: timing.summary(each) for name, each in times.items()}
@@ -120,17 +152,43 @@ def table(result: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
+def factor_table(result: dict) -> str:
+    """Entries and medians of the factorizations and solutions."""
+    names = ("bodies", "L and U by SuperLU: entries", "factors and solution [us]", "compiled L^T D L: entries",
+             "factors and solution [us]", "`accelerations`, sparse [us]", "compiled [us]", "dense [us]")  # fmt: skip
+    lines = ["| " + " | ".join(names) + " |", "| ---: " * len(names) + "|"]
+    whole = {row["n"]: row["times"] for row in result["rows"]}
+    for row in result["factors"]:
+        cells = [row["n"], row["lu"], us(row["times"]["lu"]), row["ldl"], us(row["times"]["ldl"])]
+        cells += [us(whole[row["n"]][name]) for name in ("maximal", "maximal_compiled", "maximal_dense")]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def us(times: dict) -> str:
+    """The median in microseconds."""
+    return f"{1e6 * times['median']:.3g}"
+
+
 def main() -> None:
     """Measure, and write the results, the table and the plot."""
     rows = []
     for n in SIZES:
         rows.append({"n": n, "times": measure(n)})
         print(n, {name: f"{1e6 * x['median']:.3g} us" for name, x in rows[-1]["times"].items()}, flush=True)
-    store.write("redmax", {"rows": rows, "machine": machine(), "versions": versions()})
+    ldl = []
+    for n in SIZES:
+        if n <= DENSE_MOST:
+            ldl.append(factors(n))
+            print(ldl[-1], flush=True)
+    store.write("redmax", {"rows": rows, "factors": ldl, "machine": machine(), "versions": versions()})
     result = store.read("redmax")
     page = DOCS / "redmax.md"
     before, _, rest = page.read_text().partition(BEGIN)
     page.write_text(before + BEGIN + table(result) + END + rest.partition(END)[2])
+    page = DOCS / "maximal.md"
+    before, _, rest = page.read_text().partition(BEGIN_FACTORS)
+    page.write_text(before + BEGIN_FACTORS + factor_table(result) + END_FACTORS + rest.partition(END_FACTORS)[2])
     plot(result)
 
 

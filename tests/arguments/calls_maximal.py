@@ -25,7 +25,7 @@ def table(folder) -> dict[str, tuple]:
             dict(reduced=[[1.0, 0.0]], maximal=None, target=[1.0], bias=[0.0], inequality=False, name="rows"),
         ),
         "redmax.accelerations": (kt.redmax.accelerations, here | rows | dict(method="kkt")),
-        "redmax.velocities": (kt.redmax.velocities, here | rows | dict(dt=0.1, method="dual")),
+        "redmax.velocities": (kt.redmax.velocities, here | rows | dict(dt=0.1, slopes=None, method="dual")),
         "redmax.prescribed": (kt.redmax.prescribed, dict(model=arm, values={"elbow": 1.0})),
         "redmax.model_rows": (kt.redmax.model_rows, here | dict(baumgarte=(1.0, 1.0))),
         "redmax.point_rows": (

@@ -235,7 +235,7 @@ def test_rows_that_become_dependent_are_named_by_compiled_factors():
 
 def test_symmetric_factors_have_half_the_entries():
     """``L^T D L`` of a chain: the same for each further body, half of L and U together; pivots are those of SuperLU."""
-    from kinetree.maximal_coordinates.sparse_solution import Factors, _filled
+    from kinetree.maximal_coordinates.sparse_solution import Factors, filled
 
     entries = []
     for n in (4, 8, 12):
@@ -244,7 +244,7 @@ def test_symmetric_factors_have_half_the_entries():
         e = system.equation(*system.state(np.linspace(0.1, 0.9, n), np.zeros(n)))
         places = system._saddle.assembly(e.M, e.G)
         lower = [(places.size - 1 - r, places.size - 1 - c) for r, c in zip(places.rows, places.columns, strict=True)]
-        above = _filled([(i, j) for i, j in lower if i > j], places.size)
+        above = filled([(i, j) for i, j in lower if i > j], places.size)
         entries.append(sum(map(len, above)) + places.size)
     assert entries[2] - entries[1] == entries[1] - entries[0]
     factors = Factors(places.matrix(e.M, e.G))

@@ -201,6 +201,31 @@ def test_velocity_level():
         assert np.allclose(step.multipliers / h, a.multipliers, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.seeds(4)
+def test_velocities_with_slopes(seed):
+    """Eq. 2.72-2.79 with 2.99: without rows the linearly implicit step, with rows by both methods."""
+    model, q, v, tau, f_ext = tree(seed)
+    h = 0.01
+    free = kt.redmax.velocities(model, q, v, tau, dt=h, f_ext=f_ext, slopes="symmetric").values
+    q_next, v_next = kt.redmax.implicit_step(model, q, v, tau, h, f_ext)
+    moved = kt.kinematics.reparameterize(model, kt.integrate(model, q, h * free), free)
+    for found, expected in zip(moved, (q_next, v_next), strict=True):
+        alike(found, expected)
+    rng = np.random.default_rng(seed)
+    rows = [Rows(reduced=rng.standard_normal((1, model.nv)), target=[0.2])]
+    rows.append(Rows(reduced=rng.standard_normal((2, model.nv)), target=rng.standard_normal(2), inequality=True))
+    for given in (rows, rows[:1]):
+        found = [
+            kt.redmax.velocities(model, q, v, tau, given, dt=h, slopes="gauss_newton", method=method)
+            for method in ("kkt", "dual")
+        ]
+        alike(found[0].values, found[1].values)
+        alike(found[0].multipliers, found[1].multipliers, np.abs(found[0].multipliers).max())
+    assert rows[0].reduced[0] @ found[0].values == pytest.approx(0.2, abs=1e-8)
+    with pytest.raises(ArgumentError, match=r"velocities: slopes is 'all'"):
+        kt.redmax.velocities(model, q, v, tau, dt=h, slopes="all")
+
+
 def test_baumgarte():
     """Rows of a model get the accelerations -2 alpha G v - beta^2 phi."""
     bar = kt.models.four_bar()

@@ -167,7 +167,7 @@ def compiled_solution(model, rows, columns, size: int):
     """
     last = size - 1  # `ltdl_factors` begins at the end
     places = [(last - r, last - c) for r, c in zip(rows.tolist(), columns.tolist(), strict=True) if r <= c]
-    above = _filled([(i, j) for i, j in places if i > j], size)
+    above = filled([(i, j) for i, j in places if i > j], size)
 
     def solution(model, entries, right):
         H = [[0.0] * (k + 1) for k in range(size)]
@@ -181,7 +181,7 @@ def compiled_solution(model, rows, columns, size: int):
     return functools.partial(plain_call(Spec(name, solution, inputs, {}, outputs)), model)
 
 
-def _filled(places, size: int) -> list[list[int]]:
+def filled(places, size: int) -> list[list[int]]:
     """The columns before the diagonal of each row of L, the nearest first."""
     above: list[set[int]] = [set() for _ in range(size)]
     for i, j in places:

@@ -20,6 +20,7 @@ from kinetree.errors import ConstraintError
 from kinetree.redmax.rows import stacked
 
 METHODS = ("kkt", "dual")
+SLOPES = ("exact", "symmetric", "gauss_newton")
 MISFIT = 1e-7  # of rows that contradict each other, relative
 
 
@@ -100,10 +101,14 @@ def accelerations(model, q, v, tau, rows=(), *, f_ext=None, x=None, u=None, meth
 
 
 @checked(model=a_model)
-def velocities(model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, method: str = "kkt") -> Constrained:
+def velocities(
+    model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, slopes: str | None = None, method: str = "kkt"
+) -> Constrained:
     r"""Velocities at the end of a step under rows of constraints, and their impulses.
 
-    .. math:: M_r \dot q_r^{+} = M_r \dot q_r + h f_r + G^T \lambda
+    .. math:: (M_r + h D + h^2 K)\, \dot q_r^{+} = M_r \dot q_r + h (f_r + D \dot q_r) + G^T \lambda
+
+    without K and D unless ``slopes`` is given.
 
     Parameters
     ----------
@@ -124,8 +129,11 @@ def velocities(model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, met
         Internal states of force elements [as the elements define them].
     u : (nu,) array, optional
         Inputs of force elements [as the elements define them].
+    slopes : {None, "exact", "symmetric", "gauss_newton"}
+        Linearly implicit in the stiffness and damping of joints and force elements, by `stiffness_matrix` and
+        `damping_matrix` of this method; None: explicit forces.
     method : {"kkt", "dual"}
-        As for `accelerations`.
+        As for `accelerations`; with slopes each solution of the dual is a dense one.
 
     Returns
     -------
@@ -138,7 +146,7 @@ def velocities(model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, met
 
     Notes
     -----
-    Source: Sueda, eq. 2.99, 2.101, 2.107.
+    Source: Sueda, eq. 2.99, 2.101, 2.107; with slopes 2.72-2.79.
 
     Examples
     --------
@@ -149,8 +157,10 @@ def velocities(model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, met
     np.float64(0.5)
     """
     h = number("velocities: dt", dt, above=0.0)
+    if slopes is not None:
+        choice("velocities: slopes", slopes, SLOPES)
     G, G_m, target, _, inequality, names = stacked(model, rows)
-    return _solved(model, q, v, tau, _given(f_ext, x, u), (G, G_m, target, inequality, names), h, method)
+    return _solved(model, q, v, tau, _given(f_ext, x, u), (G, G_m, target, inequality, names), h, method, slopes)
 
 
 def _given(f_ext, x, u) -> dict:
@@ -161,25 +171,33 @@ def _of_bodies(what: str, model, *arguments):
     return public_call(f"body_jacobian_{what}")(model, *arguments, reference="local")
 
 
-def _solved(model, q, v, tau, given, rows, h, method) -> Constrained:
-    """The solution of ``M y = b + G^T lambda``, ``G y (>=) right``: accelerations, or velocities with a step h."""
+def _solved(model, q, v, tau, given, rows, h, method, slopes=None) -> Constrained:
+    """The solution of ``A y = b + G^T lambda``, ``G y (>=) right``: accelerations, or velocities with a step h."""
     choice("method", method, METHODS)
     G, G_m, right, inequality, names = rows
     v = array("v", v, shape=(model.nv,))
     if G_m is not None:  # J^T G_m^T, algorithm 6
         each = np.broadcast_to(np.asarray(q, float), (len(G), model.nq))
         G = G + _of_bodies("transpose_product", model, each, G_m)
-    if method == "kkt":
-        M, f = public_call("redmax_equation")(model, q, v, tau, **given)
-        if not inequality.any():
-            y, lam = _saddle_point(M, f if h is None else M @ v + h * f, G, right)
+    if method == "kkt" or slopes:
+        A, f = public_call("redmax_equation")(model, q, v, tau, **given)
+        b = f if h is None else A @ v + h * f
+        if slopes:
+            of = {name: value for name, value in given.items() if name != "f_ext"}
+            names = "stiffness_matrix", "damping_matrix"
+            K, D = (public_call(name)(model, q, v, method=slopes, **of) for name in names)
+            A, b = A + h * D + h * h * K, b + h * (D @ v)
+        if method == "kkt" and not inequality.any():
+            y, lam = _saddle_point(A, b, G, right)
             return _checked(y, lam, G, right, inequality, names)
 
         def solve(b):
-            return np.linalg.solve(M, b.T).T
+            return np.linalg.solve(A, b.T).T
+
+        free = solve(b)
     else:
         f, solve = _forces(model, q, v, tau, given), factorize(model, q).solve
-    free = solve(f) if h is None else v + h * solve(f)
+        free = solve(f) if h is None else v + h * solve(f)
     response = solve(G)  # M^-1 G^T by rows
     lam = _multipliers(response @ G.T, right - G @ free, inequality)
     return _checked(free + lam @ response, lam, G, right, inequality, names)

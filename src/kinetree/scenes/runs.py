@@ -13,7 +13,7 @@ from kinetree.scenes.accelerations import ACCELERATIONS, states
 from kinetree.scenes.charts import ChartedBDF2
 from kinetree.scenes.expected import EXACT, IMPLICIT, VELOCITY_EULER
 from kinetree.scenes.scene import Expected, Scene
-from kinetree.scenes.velocity_euler import ReducedEuler, VelocityEuler, consistent_start, has_slopes
+from kinetree.scenes.velocity_euler import ReducedEuler, VelocityEuler, consistent_start
 from kinetree.simulation.options import Inputs
 from kinetree.simulation.simulate import simulate
 
@@ -97,7 +97,7 @@ class SceneRun:
 def formulations(scene: Scene) -> tuple[str, ...]:
     """The formulations of a scene but for the integrators of `simulate` with fixed steps."""
     published = [name for name in scene.expected if name != "exact"]
-    reduced = ["redmax_euler"] * ("velocity_euler" in published and not has_slopes(scene))
+    reduced = ["redmax_euler"] * ("velocity_euler" in published)
     accelerations = () if scene.driven else ACCELERATIONS
     return *published, *reduced, *(("adaptive", *accelerations) if scene.has_exact_motion else ())
 

@@ -80,7 +80,7 @@ class VelocityEuler:
 
 
 class ReducedEuler(VelocityEuler):
-    """The same step by `kinetree.redmax.velocities`, for scenes whose forces have no slopes in it."""
+    """The same step by `kinetree.redmax.velocities`."""
 
     def velocity(self, q, v, t: float, h: float):
         rows = []
@@ -88,7 +88,10 @@ class ReducedEuler(VelocityEuler):
             G, g, rate = row(self.model, q, t)
             sign = -1.0 if hasattr(row, "is_bound") else 1.0  # C v <= c as -C v >= -c
             rows.append(Rows(sign * G, target=sign * (-rate - self.scene.gain * g), inequality=sign < 0.0))
-        return velocities(self.model, q, v, self.scene.tau(t), [r for r in rows if len(r)], dt=h).values
+        slopes, tau = "gauss_newton" if has_slopes(self.scene) else None, self.scene.tau(t)
+        if slopes:
+            tau = tau + self.slip(self._terms(q, v)[2], v)
+        return velocities(self.model, q, v, tau, [r for r in rows if len(r)], dt=h, slopes=slopes).values
 
 
 def has_slopes(scene) -> bool:
