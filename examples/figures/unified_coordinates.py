@@ -104,7 +104,8 @@ def reference():
 def draw(folder: Path) -> None:
     t, p, omega = reference()
     rows, determinants = convergence()
-    figure = plt.figure(figsize=(12.0, 7.6), layout="constrained")
+    plt.style.use(kt.viz.STYLE)
+    figure = plt.figure(figsize=(9.5, 6.2), layout="constrained")
     axes = figure.add_subplot(2, 3, 1, projection="3d")
     axes.plot(*p[t < 0.62].T, linewidth=0.5)
     axes.set(title="7: path of p = (0, 0, 1)", xlabel="x", ylabel="y", zlabel="z", box_aspect=(1, 1, 1))
@@ -122,16 +123,15 @@ def draw(folder: Path) -> None:
     for column, label, style in ((1, "ulvc", "o-"), (2, "f1 (Terze)", "x--"), (3, "ulvc, extended precision", "^:")):
         panels[3].loglog(h, rows[:, column], style, label=label, markersize=5, fillstyle="none")
     slope = np.polyfit(np.log(h[3:]), np.log(rows[3:, 3]), 1)[0]
-    panels[3].loglog(h[3:], 0.3 * rows[-1, 3] * (h[3:] / h[-1]) ** 4, "k", linewidth=0.8, label="slope 4")
-    panels[3].set(title=f"11: error of Omega(1 s), measured slope {slope:.2f}", xlabel="h [s]", ylabel="[rad/s]")
+    panels[3].loglog(h[3:], 0.3 * rows[-1, 3] * (h[3:] / h[-1]) ** 4, "k", linewidth=0.8, label=f"slope 4 ({slope:.2f})")
+    panels[3].set(title="11: error of Omega(1 s)", xlabel="h [s]", ylabel="[rad/s]")
     for column, label, style in ((5, "ulvc", "o-"), (6, "f1 (Terze)", "x--")):
         panels[4].loglog(h, np.maximum(rows[:, column], 1e-17), style, label=label, markersize=5, fillstyle="none")
     panels[4].set(title="12: |det R - 1| after 1 s", xlabel="h [s]", ylim=(1e-17, 1e-12))
     for panel in panels:
         panel.legend(fontsize=7)
-        panel.grid(alpha=0.3)
     print(f"measured slope, h = 1/640 to 1/5120, extended precision: {slope:.3f}")
-    figure.savefig(folder / "unified_coordinates.png", dpi=90)
+    figure.savefig(folder / "unified_coordinates.png", dpi=110)
 
 
 if __name__ == "__main__":
