@@ -8,7 +8,7 @@ and to use the plan as a controller: it has feedback gains at every instant.
 Output::
 
     ... iterations, ... s: cost ... becomes 0.5...
-    the hand ends ... mm from its goal; a joint uses 90% of its range
+    the hand ends ... mm off its goal; a joint uses 90% of its range
     with 0.5 kg in the hand the forces alone miss by ... mm, with feedback by ... mm
 """
 
@@ -57,7 +57,7 @@ def main(plot: str | None = None) -> None:
     plan = planned()
     used, alone = (plan.q - MIDDLE) / HALF, lambda t, q, v: plan.tau[min(round(t / DT), STEPS - 1)]
     print(f"{plan.iterations} iterations, {plan.seconds:.1f} s: cost {plan.costs[0]:.0f} becomes {plan.cost:.2f}")
-    print(f"the hand ends {missed(plan.q[-1]):.1f} mm from its goal; a joint uses {np.abs(used).max():.0%} of its range")
+    print(f"the hand ends {missed(plan.q[-1]):.1f} mm off its goal; a joint uses {np.abs(used).max():.0%} of its range")
     off = [missed(loaded(law).q[-1]) for law in (alone, plan)]
     print("with 0.5 kg in the hand the forces alone miss by {:.0f} mm, with feedback by {:.0f} mm".format(*off))
     if plot:

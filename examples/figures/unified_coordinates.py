@@ -123,7 +123,8 @@ def draw(folder: Path) -> None:
     for column, label, style in ((1, "ulvc", "o-"), (2, "f1 (Terze)", "x--"), (3, "ulvc, extended precision", "^:")):
         panels[3].loglog(h, rows[:, column], style, label=label, markersize=5, fillstyle="none")
     slope = np.polyfit(np.log(h[3:]), np.log(rows[3:, 3]), 1)[0]
-    panels[3].loglog(h[3:], 0.3 * rows[-1, 3] * (h[3:] / h[-1]) ** 4, "k", linewidth=0.8, label=f"slope 4 ({slope:.2f})")
+    line = 0.3 * rows[-1, 3] * (h[3:] / h[-1]) ** 4
+    panels[3].loglog(h[3:], line, "k", linewidth=0.8, label=f"slope 4; measured {slope:.2f}")
     panels[3].set(title="11: error of Omega(1 s)", xlabel="h [s]", ylabel="[rad/s]")
     for column, label, style in ((5, "ulvc", "o-"), (6, "f1 (Terze)", "x--")):
         panels[4].loglog(h, np.maximum(rows[:, column], 1e-17), style, label=label, markersize=5, fillstyle="none")
