@@ -25,10 +25,10 @@ class Row(NamedTuple):
     """A quantity, and the expressions for it; empty where a library has none."""
 
     quantity: str
+    kinetree: str
     pinocchio: str
     mujoco: str
     drake: str
-    kinetree: str
 
 
 def rows() -> list[Row]:
@@ -84,7 +84,7 @@ def test_the_table_is_read():
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.quantity)
 def test_pinocchio(row):
-    """Pinocchio's result is that of the last column."""
+    """Pinocchio's result is that of kinetree's column."""
     model, m, _, (q, v, a, tau) = case()
     engine, name = kt.conventions.Pinocchio(model, m), row.quantity
     state = {"q": engine.q_to(q), "v": engine.v_to(q, v), "a": engine.a_to(q, v, a), "tau": engine.tau_to(q, tau)}
@@ -96,7 +96,7 @@ def test_pinocchio(row):
 
 @pytest.mark.parametrize("row", [row for row in rows() if row.mujoco], ids=lambda row: row.quantity)
 def test_mujoco(row):
-    """MuJoCo's result is that of the last column."""
+    """MuJoCo's result is that of kinetree's column."""
     model, _, m, (q, v, a, tau) = case()
     engine, code = kt.conventions.MuJoCo(model, m), row.mujoco
     d, expected = mujoco.MjData(m), ours(row.kinetree)
@@ -125,7 +125,7 @@ def plant_of_drake():
 
 @pytest.mark.parametrize("row", [row for row in rows() if row.drake], ids=lambda row: row.quantity)
 def test_drake(row):
-    """Drake's result is that of the last column; its six-vectors are in our order."""
+    """Drake's result is that of kinetree's column; its six-vectors are in our order."""
     tree = pytest.importorskip("pydrake.multibody.tree", reason="pydrake is not installed: pip install drake")
     model, _, _, (q, v, a, tau) = case()
     plant = plant_of_drake()
