@@ -31,6 +31,12 @@ def bounded_constraints(model) -> list:
     return [c for c in model.constraints if c.row_kind == "box"]
 
 
+def bounded_places(model) -> dict[int, int]:
+    """The place of each bounded row among the impulses of a step, by its number among all rows."""
+    numbers = [n for c, rows in model.constraint_rows() if c.row_kind == "box" for n in rows]
+    return {n: place for place, n in enumerate(numbers, model.n_contact_rows)}
+
+
 def row_laws(model, kin, dt=None, predicted=None) -> dict[int, list[tuple[int, RowLaw]]]:
     """For each velocity coordinate with bounded rows their numbers among all rows, and their laws."""
     found = {}

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from kinetree.algorithms.bounded_rows import bounded_constraints, column_laws, row_laws, wide_rows
+from kinetree.algorithms.bounded_rows import bounded_constraints, bounded_places, column_laws, row_laws, wide_rows
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.contact_sweeps import SWEEPS, BoundedRow, Cone, Frictionless, NearCone, swept
 from kinetree.algorithms.contacts import BodyPlaces
@@ -88,12 +88,7 @@ def contact_residuals(model, q, v, impulses, tau, dt, f_ext=None, u=None):
 
 def bounded_blocks(model, kin, space, dt, before, predicted, impulses) -> dict[int, BoundedRow]:
     """Blocks of bounded rows by their place among the impulses; rows that bound one velocity are one block."""
-    places, first = {}, model.n_contact_rows
-    for c, numbers in model.constraint_rows():
-        if c.row_kind == "box":
-            places |= dict(zip(numbers, range(first, first + len(numbers)), strict=True))
-            first += len(numbers)
-    rows, columns, found = row_laws(model, kin, dt, predicted), space.system.columns, {}
+    places, rows, columns, found = bounded_places(model), row_laws(model, kin, dt, predicted), space.system.columns, {}
     for m, law in column_laws(rows, columns).items():
         if law.bounds:
             at = places[min(n for k, _ in columns[m] for n, _ in rows.get(k, ()))]
@@ -282,9 +277,7 @@ class TimeStepping:
     def __init__(self, system) -> None:
         self._step, self._memory = system.function(SOLVED, checks=False), Memory()
         self._none, self._h, self._h_array = np.zeros(system.model.n_impulses), None, None
-        self._rows = system.model.n_contact_rows
-        self._all_contacts = self._rows == len(self._none)
-        self.impulses = self._none[: self._rows]  # of the last step: (t1, t2, n) of each contact
+        self.impulses = self._none  # of the last step: (t1, t2, n) of each contact, then one of each bounded row
         self._newton = ContactNewton(system)
         self._credit = CREDIT  # failures of Newton's method that may follow
         self.is_sane = True  # whether the last step ended in usable numbers
@@ -322,7 +315,7 @@ class TimeStepping:
             if self.is_sane:
                 q_next, v_next, found = self._solved(q, v, found, given)
         memory.end, memory.data = (t + h, q_next, v_next), found
-        self.impulses = found if self._all_contacts else found[: self._rows]
+        self.impulses = found
         return q_next, v_next
 
     def _solved(self, q, v, found, given):

@@ -10,8 +10,9 @@ from kinetree.algorithms.contacts import detect
 from kinetree.integrators.kernels import part
 from kinetree.integrators.system import System
 from kinetree.integrators.user_code import Around
+from kinetree.simulation.bounded_forces import bounded_forces, force_channels
 from kinetree.simulation.components import Channel, Component
-from kinetree.simulation.contacts import FORCE
+from kinetree.simulation.contacts import FORCE, candidates_of, force_channel
 from kinetree.simulation.interpolation import arriving_velocities
 from kinetree.state_kinematics import Kinematics
 
@@ -37,25 +38,26 @@ ACTION = part(
 
 
 class ContactRecord(NamedTuple):
-    """Contact of the samples of a run.
+    """Contact of the samples of a run, and bounded forces of the same steps.
 
     Attributes
     ----------
-    forces : (T, 3 n) array
-        Along the axes of the contacts [N].
-    joint_forces : (T, nv) array
-        Their joint forces [N m or N].
-    work : (T, 2) array
-        Of normal and of tangential forces since the start [J].
+    channels : tuple of Quantity
+        Forces along the axes of the contacts [N], and those of limits and sticking friction [N m or N].
+    joint_forces : (T, nv) array or float
+        Those of contacts [N m or N]; zero without any.
+    works : dict
+        Of the metadata: work since the start [J] of normal and of tangential forces, (T, 2), of friction and of limits
+        by velocity coordinate, (T, 2 nv).
     """
 
-    forces: np.ndarray
-    joint_forces: np.ndarray
-    work: np.ndarray
+    channels: tuple
+    joint_forces: object
+    works: dict
 
 
 def contact_record(system, rows, samples, dt: float, ahead) -> ContactRecord:
-    """The contact forces of a record, and their work: exact for impulses, with the mean of the velocities at both ends.
+    """The forces of a record, and their work: exact for impulses, with the mean of the velocities at both ends.
 
     Parameters
     ----------
@@ -73,12 +75,33 @@ def contact_record(system, rows, samples, dt: float, ahead) -> ContactRecord:
     forces = impulses / dt
     arriving = arriving_velocities(time, v, events)
     mean = 0.5 * (v + np.concatenate((arriving[1:], v[-1:])))
-    joint, powers = system.function(ACTION, checks=False)(q, mean, forces)
+    powers, joint, bounded = _actions(system, q, mean, forces)
     if "work" in rows:
         work = rows["work"] if ahead is None else np.vstack((rows["work"], ahead[1]))
     else:
-        work = np.concatenate((np.zeros((1, 2)), np.cumsum(powers[:-1] * np.diff(time)[:, None], axis=0)))
-    return ContactRecord(forces, joint, work)
+        work = np.cumsum(powers[:-1] * np.diff(time)[:, None], axis=0)
+        work = np.concatenate((np.zeros((1, powers.shape[1])), work))
+    channels, works, n = (), {}, 0
+    if system.model.n_contacts:
+        contacts = np.ascontiguousarray(forces[:, : system.model.n_contact_rows])
+        channels, n = (force_channel(time, candidates_of(system.model), contacts),), 2
+        works["contact_work"] = work[:, :2]
+    if bounded is not None:
+        channels, works["bounded_work"] = (*channels, *force_channels(system, time, bounded)), work[:, n:]
+    return ContactRecord(channels, joint, works)
+
+
+def _actions(system, q, v, forces):
+    """Powers of contacts and of bounded rows, joint forces of contacts, and those of bounded rows, (..., 2, nv)."""
+    model, powers, joint, bounded = system.model, [], 0.0, None
+    if model.n_contacts:
+        contacts = np.ascontiguousarray(forces[..., : model.n_contact_rows])
+        joint, power = system.function(ACTION, checks=False)(q, v, contacts)
+        powers.append(power)
+    if forces.shape[-1] > model.n_contact_rows:
+        bounded = bounded_forces(system, q, v, forces)
+        powers.append((bounded * v[..., None, :]).reshape(*v.shape[:-1], -1))
+    return np.concatenate(powers, axis=-1), joint, bounded
 
 
 def joint_forces(system, q, forces) -> np.ndarray:
@@ -88,7 +111,7 @@ def joint_forces(system, q, forces) -> np.ndarray:
 
 
 class SummedWork(Around):
-    """Steps whose contact work is summed, for runs that do not record every step.
+    """Steps whose work of contacts and bounded rows is summed, for runs that do not record every step.
 
     Parameters
     ----------
@@ -98,20 +121,21 @@ class SummedWork(Around):
 
     Attributes
     ----------
-    work : (2,) array
-        Of normal and of tangential forces since the start [J].
+    work : (2,), (2 nv,) or (2 + 2 nv,) array
+        Since the start [J]: of normal and of tangential forces, of friction and of limits by velocity coordinate.
     """
 
     def __init__(self, stepper, system) -> None:
         super().__init__(stepper)
-        self._action, self._nv = system.function(ACTION, checks=False), system.model.nv
-        self.work = np.zeros(2)
+        self._system, self._nv = system, system.model.nv
+        model = system.model
+        self.work = np.zeros(2 * bool(model.n_contacts) + 2 * model.nv * (len(stepper.impulses) > model.n_contact_rows))
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]."""
         q_next, v_next = self._inner.step(t, h, q, v, tau, f_ext)
         mean = 0.5 * (v + v_next)[: self._nv]
-        self.work = self.work + self._action(q, mean, self._inner.impulses)[1]
+        self.work = self.work + h * _actions(self._system, q, mean, self._inner.impulses / h)[0]
         return q_next, v_next
 
     def get_state(self):

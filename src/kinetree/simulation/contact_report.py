@@ -67,7 +67,7 @@ def unsolved_energy(run) -> float:
 
 
 def _has_residuals(run) -> bool:
-    """Whether the run was solved by sweeps over contacts alone: impulses of bounded rows are not recorded."""
+    """Whether the run was solved by sweeps over contacts alone: those of bounded rows are recorded as joint forces."""
     model = run.model
     swept = getattr(run.metadata.method, "name", "") == "time_stepping"
     return swept and model is not None and 0 < model.n_contact_rows == model.n_impulses

@@ -10,7 +10,10 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.constraints import HardLimits, HardLoopLimits
 from kinetree.integrators.singular_steps import sampled_dynamics
 from kinetree.integrators.system import System, dynamics_time, internal_arguments
+from kinetree.simulation.bounded_forces import FORCES, recorded_forces
 from kinetree.simulation.components import Channel, Component
+from kinetree.simulation.contact_forces import joint_forces
+from kinetree.simulation.contacts import FORCE
 from kinetree.state_kinematics import Kinematics
 
 
@@ -32,8 +35,14 @@ class LoopForces(Component):
 
     def channels(self, run) -> dict[str, Channel]:
         """Forces along each row [N or N m], which do no work; power of bounded forces, impacts left out."""
-        values, bounded = self._multipliers(run), {}
+        values = self._multipliers(run)
         found = {name: Channel("other", values[:, n], "N or N m") for n, name in enumerate(self._names) if name}
+        return found | self._bounded(run, values)
+
+    @staticmethod
+    def _bounded(run, values) -> dict[str, Channel]:
+        """Power of bounded forces, and these forces."""
+        found, bounded = {}, {}
         model = run.model.at(run.time) if run.model.time_dependent else run.model
         kin = Kinematics(model, list(run.q.T), list(run.v.T))
         for c, numbers in model.constraint_rows():
@@ -50,12 +59,38 @@ class LoopForces(Component):
 
     def _multipliers(self, run) -> np.ndarray:
         """Of all rows, (T, nc)."""
-        model, wrenches = run.model, run.metadata.wrenches
-        given = (() if wrenches is None else (wrenches,)) + internal_arguments(model, run.x, run.u)
-        q, v, tau = (np.ascontiguousarray(x) for x in (run.q, run.v, run.tau))
-        arguments = q, v, tau, *dynamics_time(model, run.time), *given
-        spec = ALGORITHMS["forward_dynamics"].variants["multipliers"]
-        return sampled_dynamics(System(model, wrenches is not None), spec, arguments)[1]
+        return multipliers(run, run.model, run.tau)
+
+
+def multipliers(run, model, tau) -> np.ndarray:
+    """Of all rows of a model at the samples of a run under joint forces, (T, nc)."""
+    wrenches = run.metadata.wrenches
+    given = (() if wrenches is None else (wrenches,)) + internal_arguments(model, run.x, run.u)
+    q, v, tau = (np.ascontiguousarray(x) for x in (run.q, run.v, tau))
+    arguments = q, v, tau, *dynamics_time(model, run.time), *given
+    spec = ALGORITHMS["forward_dynamics"].variants["multipliers"]
+    return sampled_dynamics(System(model, wrenches is not None), spec, arguments)[1]
+
+
+class SteppedLoopForces(LoopForces):
+    """Those of time stepping: contacts act on the loops; bounded forces and their work are those of the steps."""
+
+    def channels(self, run) -> dict[str, Channel]:
+        """Forces along each row [N or N m], which do no work; power, work and forces of limits and friction."""
+        return super().channels(run) if any(self._names) else self._bounded(run, None)
+
+    def _multipliers(self, run) -> np.ndarray:
+        pushed = (joint_forces(System(run.model), run.q, x.values) for x in run.extra if x.name == FORCE)
+        return multipliers(run, run.model, sum(pushed, run.tau))
+
+    @staticmethod
+    def _bounded(run, values) -> dict[str, Channel]:
+        found, forces, work = {}, recorded_forces(run), run.metadata.bounded_work
+        for kind, own in zip(FORCES, () if work is None else np.hsplit(work - work[0], len(FORCES)), strict=False):
+            if kind in forces:
+                found[kind] = Channel("power", forces[kind] * run.v, work=own)
+                found[f"force.{kind}"] = Channel("other", forces[kind], "N m or N")
+        return found
 
 
 class KeptLoopForces(LoopForces):
@@ -110,4 +145,6 @@ def requested_loops(model, method) -> LoopForces | None:
     """The component for the rows of a model that steps have to keep; None if there are none."""
     if not remaining_rows(model) and not bounded_constraints(model):
         return None
+    if getattr(method, "name", "") == "time_stepping":
+        return SteppedLoopForces(model)
     return (KeptLoopForces if getattr(method, "keeps_loops", False) else LoopForces)(model)

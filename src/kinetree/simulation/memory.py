@@ -64,7 +64,7 @@ def sample_bytes(model, wrenches: bool, wrench_of_state: bool) -> int:
 
     Then there are the record, its copy, and this with the last state; accelerations, energies, forces.
     """
-    row = 1 + model.nq + model.nv + model.nw + model.nu + model.n_contact_rows + 6 * model.nb * wrench_of_state
+    row = 1 + model.nq + model.nv + model.nw + model.nu + model.n_impulses + 6 * model.nb * wrench_of_state
     return 8 * (3 * row + 2 * model.nv + 3 + 6 * model.nb * wrenches)
 
 

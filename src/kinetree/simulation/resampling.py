@@ -15,7 +15,8 @@ from kinetree.simulation.contact_forces import joint_forces
 from kinetree.simulation.contacts import FORCE
 from kinetree.simulation.run_metadata import RunMetadata
 
-ACTING = ("wrenches", "disturbance", "contact_work")  # of the metadata: rows for the samples
+WORKS = ("contact_work", "bounded_work")  # since the start
+ACTING = ("wrenches", "disturbance", *WORKS)  # of the metadata: rows for the samples
 SAME_TIME = 1e-9  # of a run's duration: times this close are one
 
 
@@ -214,7 +215,7 @@ def _joined_metadata(one, two, shift: float) -> RunMetadata:
             shape = (first if second is None else second).shape[1:]
             first = np.zeros((len(one), *shape)) if first is None else first
             second = np.zeros((len(two), *shape)) if second is None else second
-            later = second - second[0] + first[-1] if name == "contact_work" else second  # since the start
+            later = second - second[0] + first[-1] if name in WORKS else second
             rows[name] = np.concatenate((first[:-1], later))
     same = a.method == b.method and a.every == b.every and one.dt == two.dt
     return RunMetadata(

@@ -34,6 +34,9 @@ class RunMetadata:
         Candidate points of contact.
     contact_work : (T, 2) array or None
         Work of normal and tangential contact forces since the start [J].
+    bounded_work : (T, 2 nv) array or None
+        Of sticking friction and of hard limits, by velocity coordinate, where steps solve for them together with
+        contacts [J].
     impulses : tuple of ImpulseEvent
         Changes of state in an instant.
     counts : dict
@@ -57,6 +60,7 @@ class RunMetadata:
     disturbance: np.ndarray | None = None
     contacts: tuple = ()
     contact_work: np.ndarray | None = None
+    bounded_work: np.ndarray | None = None
     impulses: tuple = ()
     counts: dict = field(default_factory=dict)
     components: tuple = ()
@@ -65,7 +69,8 @@ class RunMetadata:
     kept: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        lock(*(x for x in (self.wrenches, self.disturbance, self.contact_work) if x is not None))
+        arrays = self.wrenches, self.disturbance, self.contact_work, self.bounded_work
+        lock(*(x for x in arrays if x is not None))
 
     def __reduce__(self):
         """Methods of the library by their names: some classes are made from tables, where pickle does not find them."""

@@ -27,7 +27,7 @@ from kinetree.simulation.choice import refuse_endless
 from kinetree.simulation.closed_starts import check_closed
 from kinetree.simulation.components import Step
 from kinetree.simulation.contact_forces import SummedWork, contact_record
-from kinetree.simulation.contacts import candidates_of, force_channel
+from kinetree.simulation.contacts import candidates_of
 from kinetree.simulation.events import interpolated
 from kinetree.simulation.failures import USABLE, blown_up, with_trajectory
 from kinetree.simulation.inputs import BoundInputs
@@ -126,7 +126,8 @@ class Simulation:
         self._is_plain = not (self.is_adaptive or unseen)  # by the plain loop
         self._project = step_loop.projection(self.system)
         self._run_state = step_loop.RunState(made.q.copy(), made.v.copy(), dt)
-        self._record = step_loop.Recorder(made.model, self._inputs.wrench_of_state, hasattr(self._stepper, "work"))
+        sizes = (len(getattr(self._stepper, name, ())) for name in ("impulses", "work"))
+        self._record = step_loop.Recorder(made.model, self._inputs.wrench_of_state, *sizes)
         self._one_step, self.is_over = None, False
         special = isinstance(self._stepper, SingularSteps) or hasattr(self._stepper, "work")
         if self._is_plain and checkpoint is None and self._every == 1 and not special:
@@ -154,7 +155,7 @@ class Simulation:
             stepper = SingularSteps(stepper, self._method, self.system)
             self._singular = stepper.passages
         stepper = self._components.wrap(stepper, self.system)
-        if self.model.n_contacts and self._every > 1 and not hasattr(stepper, "work"):
+        if self._every > 1 and len(getattr(stepper, "impulses", ())) and not hasattr(stepper, "work"):
             stepper = SummedWork(stepper, self.system)
         is_foreign = not is_built_in(self._method) or any(not getattr(x, "is_built_in", False) for x in wrapping)
         if not is_foreign:
@@ -205,7 +206,8 @@ class Simulation:
     @property
     def contact_forces(self) -> np.ndarray:
         """Contact forces in the last step along the axes (t1, t2, n) of the contacts [N], shape (n_contacts, 3)."""
-        return self._stepper.impulses.reshape(-1, 3) / self._run_state.dt if self.model.n_contacts else np.zeros((0, 3))
+        n = self.model.n_contact_rows
+        return self._stepper.impulses[:n].reshape(-1, 3) / self._run_state.dt if n else np.zeros((0, 3))
 
     # Advancing -----------------------------------------------------------------------------------------------------
 
@@ -507,12 +509,11 @@ class Simulation:
         if self._plan.constraints is not None:
             acting = TAU + self._plan.constraints.reactions(system, T, Q, V, TAU, forces)
         extra = () if X is U is None else internal_channels(self.model, T, X, U)
-        work = None
-        if self.model.n_contacts:
+        works = {}
+        if "impulses" in rows:
             ahead = self._impulses_ahead() if last else None
-            touching = contact_record(system, rows, (T, Q, V, self.events), state.dt, ahead)
-            acting, work = acting + touching.joint_forces, touching.work
-            extra = (*extra, force_channel(T, candidates_of(self.model), touching.forces))
+            channels, pushed, works = contact_record(system, rows, (T, Q, V, self.events), state.dt, ahead)
+            acting, extra = acting + pushed, (*extra, *channels)
         # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
         given, near = (Q, V, acting, *forces), self._singular.near(T)
         checks = checks and self._plan.constraints is None
@@ -532,13 +533,13 @@ class Simulation:
             notes=(*self.notes, *self._singular.notes),
             events=self.events,
             model=self.model,
-            metadata=self._metadata(T, wrenches, work, ended),
+            metadata=self._metadata(T, wrenches, works | ended),
             extra=extra,
             provenance=provenance(*self._origin),
         )
 
     def _impulses_ahead(self):
-        """Impulses of contact in the step that would follow, and their work so far; nothing of the run changes."""
+        """Impulses of the step that would follow, and their work so far; nothing of the run changes."""
         state, stepper, inputs = self._run_state, self._stepper, self._inputs
         kept = stepper.get_state()
         stepper.step(state.time, state.dt, state.q, state.v, inputs.hold_function(), inputs.f_ext)
@@ -546,7 +547,7 @@ class Simulation:
         stepper.set_state(kept)
         return impulses, getattr(stepper, "work", None)
 
-    def _metadata(self, times, wrenches, contact_work, ended: dict[str, str]) -> RunMetadata:
+    def _metadata(self, times, wrenches, more: dict) -> RunMetadata:
         fixed, inputs = self._stepper is not None, self._inputs
         counts = self.counts | ({"steps": self._run_state.count} if fixed else {})
         return RunMetadata(
@@ -557,12 +558,11 @@ class Simulation:
             constant_wrenches=inputs.wrench_of_state and fixed and self._every == 1,
             wrenches=wrenches,
             contacts=candidates_of(self.model),
-            contact_work=contact_work,
             disturbance=inputs.disturbances(times),
             impulses=tuple(self._monitor.impulses),
             counts=counts,
             components=self._components.all,
-            **ended,
+            **more,
         )
 
     def _energy(self, t, q, v) -> float:
@@ -585,7 +585,7 @@ class Simulation:
 
     def _blown_up(self) -> KinetreeError:
         """The error for a state that is not finite, with evidence of the samples before."""
-        contacts = (self.model.contact_labels, getattr(self._stepper, "impulses", ()))
+        contacts = (self.model.contact_labels, getattr(self._stepper, "impulses", ())[: self.model.n_contact_rows])
         error = blown_up(self._run_state, self.system.coordinates, self.integrator, contacts)
         return self._with_trajectory(error, diverged=True)
 

@@ -68,26 +68,26 @@ class Recorder:
     model : Model
     wrenches : bool
         Whether external wrenches are recorded, too: those that depend on the state.
-    work : bool
-        Whether the work of contact is: where not every step is recorded.
+    impulses, work : int
+        How many impulses of a step are, and works of impulses, where not every step is recorded.
 
     Attributes
     ----------
     time, q, v, tau, wrenches, u, impulses, work : numpy.ndarray
         Rows; only the first ``rows`` are filled. The last four have none if they are not recorded. Impulses are those
-        of contact in the step that begins at the sample.
+        of contacts and bounded rows in the step that begins at the sample.
     rows : int
     waiting, waiting_impulses : list
         Of `OneStep`: (time, q, v, tau) of samples that are written together, and impulses, of which the last one may be
         missing. They become rows where ``rows`` is read.
     """
 
-    def __init__(self, model, wrenches: bool = False, work: bool = False) -> None:
+    def __init__(self, model, wrenches: bool = False, impulses: int = 0, work: int = 0) -> None:
         self._rows, self.waiting, self.waiting_impulses = 0, [], []
         self.time, self.q, self.v = np.empty(0), np.empty((0, model.nq)), np.empty((0, model.nw))
         self.tau, self.wrenches, self.u = np.empty((0, model.nv)), np.empty((0, model.nb, 6)), np.empty((0, model.nu))
-        self.impulses, self.work = np.empty((0, model.n_contact_rows)), np.empty((0, 2))
-        more = (("wrenches", wrenches), ("u", model.nu), ("impulses", model.n_contact_rows), ("work", work))
+        self.impulses, self.work = np.empty((0, impulses)), np.empty((0, work))
+        more = (("wrenches", wrenches), ("u", model.nu), ("impulses", impulses), ("work", work))
         self._columns = ("time", "q", "v", "tau", *(name for name, is_recorded in more if is_recorded))
 
     @property
