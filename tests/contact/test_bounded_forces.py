@@ -35,7 +35,7 @@ def run():
 
 
 def test_the_energy_balance_closes(run):
-    """Without springs and weight the steps lose energy by their impulses alone: to rounding, and by the laws of each."""
+    """Without springs and weight the steps lose energy by impulses alone: to rounding, and by the law of each."""
     balance = run.energy_balance
     assert np.abs(balance.remainder).max() < 1e-13 and balance.energy[-1] == pytest.approx(0.0, abs=1e-15)
     fall = 0.5 * 0.5 * 1.0**2
@@ -93,13 +93,10 @@ def test_files_keep_them(run, tmp_path, suffix):
     np.testing.assert_array_equal(again.metadata.bounded_work, run.metadata.bounded_work)
 
 
-def test_parts_joined_runs_and_snapshots(run):
-    """Slices begin at zero work; a run in two parts, and one that goes on from a snapshot, have the works of the whole."""
-    half = len(run) // 2
-    works = run.energy_balance.works["dry friction"]
-    np.testing.assert_allclose(
-        run[20:half].energy_balance.works["dry friction"], works[20:half] - works[20], atol=1e-14
-    )
+def test_slices_and_snapshots(run):
+    """Slices begin at zero work; a run that goes on from a snapshot has the works of the whole."""
+    part, works = run[20:250].energy_balance.works["dry friction"], run.energy_balance.works["dry friction"]
+    np.testing.assert_allclose(part, works[20:250] - works[20], atol=1e-14)
     sim = kt.Simulation(slider(), [0.0, 0.0], [2.0, -1.0], dt=DT, record=kt.Record(every=5))
     sim.advance(0.1)
     snapshot = sim.save()
