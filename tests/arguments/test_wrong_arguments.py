@@ -57,6 +57,9 @@ MADE = {
     "contact.Impact",
     "closed_loops.TorqueFamily",
     "control.LoadPosition",
+    "control.OptimalMotion",
+    "control.SampledMotions",
+    "control.SamplingReport",
     "dynamics.ArticulatedBody",
     "dynamics.Factorization",
     "environments.State",
@@ -96,6 +99,7 @@ TABLES = (
     "calls_maximal",
     "calls_collision",
     "calls_environments",
+    "calls_predictive_control",
     "calls_contact",
 )  # fmt: skip
 """Modules with one valid call of each callable."""

@@ -71,9 +71,7 @@ class ControlledRollout:
         self.substeps = whole(f"{what}: substeps", substeps, "a positive number of steps for each control", least=1)
         self.columns = actuated_columns(what, model, actuated)
         self.bound = effort_bound(what, model, effort_limit)[self.columns]
-        self.dtype = np.dtype(dtype)
-        if self.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
-            refuse(f"{what}: dtype", dtype, "float64 or float32")
+        self.dtype = _precision(f"{what}: dtype", dtype)
         self.roll = Rollout(model, integrator, ground=ground, checks=False, threads=threads)
         self.model = self.roll.model
         if self.model.nx:
@@ -113,6 +111,17 @@ class ControlledRollout:
             record=Record(every=self.substeps), dtype=self.dtype, **begin,
         )  # fmt: skip
         return SampledMotions(t + self.dt * np.arange(T + 1), q_out, v_out, u, tau[:, :, 0])
+
+
+def _precision(what: str, dtype) -> np.dtype:
+    """float64 or float32."""
+    try:
+        found = np.dtype(dtype)
+    except Exception:  # NumPy's are of many kinds
+        found = None
+    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
+        refuse(what, dtype, "float64 or float32")
+    return found
 
 
 def actuated_columns(what: str, model, actuated) -> np.ndarray:
