@@ -11,6 +11,8 @@ from kinetree.errors import UnsupportedError
 from kinetree.integrators.linearly_implicit import STEPS
 from tests.forces import loaded
 from tests.maximal_coordinates.test_models import alike, of_bodies, tree
+from tests.tendons.test_mujoco_tendons import HEAVY
+from tests.trees.geared import geared_tree
 
 EXACT = 1e-12  # relative: the same numbers by another order of additions, of some 1e3 terms
 
@@ -148,12 +150,28 @@ def test_implicit_steps_are_stable():
     assert np.abs(v).max() > 1e3
 
 
-def test_gears_are_refused():
-    """They couple bodies that no Jacobian of bodies connects."""
-    b = kt.ModelBuilder.of(kt.models.double_pendulum())
-    b.add_rotor("motor", "elbow", 50.0, 1e-4)
-    with pytest.raises(UnsupportedError, match="redmax_equation does not compute geared rotors"):
-        kt.redmax.equation(b.build(), [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+@pytest.mark.seeds(4)
+def test_geared_rotors(seed):
+    """Their inertia and gyroscopic moments, in the equation and in steps; chained Jacobians refuse them."""
+    model = geared_tree(4 + seed % 4, seed, floating=seed % 3 == 0, near=seed % 2 == 0)
+    rng = np.random.default_rng(seed)
+    q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    f_ext = rng.standard_normal((model.nb, 6))
+    M, f = kt.redmax.equation(model, q, v, tau, f_ext)
+    same(M, kt.crba(model, q))
+    same(f, tau - kt.bias_forces(model, q, v, f_ext))
+    alike(kt.redmax.accelerations(model, q, v, tau, f_ext=f_ext).values, kt.forward_dynamics(model, q, v, tau, f_ext))
+    if model.rotors:
+        with pytest.raises(UnsupportedError, match="redmax_hyper_reduced does not compute geared rotors"):
+            kt.redmax.hyper_reduced(model, q, v, tau)
+
+
+def test_inertia_of_tendons():
+    """As in the complete dynamics."""
+    model, rng = kt.load(HEAVY), np.random.default_rng(0)
+    q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    M, f = kt.redmax.equation(model, q, v, tau)
+    alike(np.linalg.solve(M, f), kt.forward_dynamics(model, q, v, tau))
 
 
 def test_cost_of_the_products_is_linear():

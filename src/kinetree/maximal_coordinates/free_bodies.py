@@ -111,7 +111,7 @@ def freed(model: Model) -> tuple[Model, list[Inertia]]:
         if not I.m > 0.0:
             raise massless("maximal", name, I.m)
     poses = [LoopJoint(f"pose of {body}", Free(), WORLD, body) for body in model.body_names[1:]]
-    laws = [force for force in model.forces if not (force.commanded or isinstance(force, JointForce))]
+    laws = [force for force in model.forces if not (force.commanded or _in_joint(force))]
     laws = [replace(law, armature=0.0) if any(law is each for each in model.armatures) else law for law in laws]
     bare = without_gears(model).replace(equipment=replace(model.equipment, **NO_EQUIPMENT))
     none = {"armature": 0.0, "lower": -np.inf, "upper": np.inf, "velocity_limit": np.inf, "effort_limit": np.inf}
@@ -131,6 +131,11 @@ def freed(model: Model) -> tuple[Model, list[Inertia]]:
             "with time besides its freedoms. Take another joint, or give the moving frame a body of its own"
         )
     return bodies, inertias
+
+
+def _in_joint(force) -> bool:
+    """Whether a law is one of a joint of the tree: it acts along the rates of its coordinates."""
+    return isinstance(force, JointForce) or bool(force.joint_kind)
 
 
 def _has_coordinates(loop: LoopJoint) -> bool:
@@ -163,7 +168,7 @@ def coupled(model: Model) -> Model | None:
 
 def with_joint_forces(model: Model) -> Model | None:
     """The model with the springs, dampers and stops of its joints alone; None if there are none."""
-    laws = [force for force in model.forces if isinstance(force, JointForce)]
+    laws = [force for force in model.forces if _in_joint(force)]
     equipment = replace(model.equipment, loops=(), equalities=(), **NO_EQUIPMENT)
     bounds = [c for c in model.constraints if c.replaces]  # whose laws take the place of such forces
     bare = without_gears(model).replace(constraints=bounds, equipment=equipment)

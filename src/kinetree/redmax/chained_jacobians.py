@@ -13,6 +13,7 @@ from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIO
 from kinetree.algorithms.matrices import dot, mirrored
 from kinetree.algorithms.null_space import null_space_at
 from kinetree.algorithms.spec import algorithm
+from kinetree.algorithms.tendon_inertia import refuse_tendon_inertia
 from kinetree.redmax.equations import reduced_forces
 from kinetree.redmax.jacobians import body_columns
 from kinetree.spatial.scalar import is_zero
@@ -70,6 +71,7 @@ def redmax_hyper_reduced(model, q, v, tau, f_ext=None, x=None, u=None, *, indepe
     >>> M_R.shape
     (1, 1)
     """
+    refuse_tendon_inertia(model, "redmax_hyper_reduced")
     space, J = null_space_at(model, q, v, independent), body_columns(model, q)
     columns, turning = space.by_column, space.accelerations([0.0] * len(space.place))
     J_R, zero = chained(model, J, columns), model.algebra.Motion.zero()

@@ -8,6 +8,8 @@ Sueda (eq. 2.18)                       here
 ``M_r = J^T M J``                      `reduced_inertia`
 ``f_r = J^T (f_m - M Jdot qd)``        `reduced_forces`, with the forces of joints and force elements
 
+Geared rotors and tendons with inertia, which belong to no single body, join in joint coordinates.
+
 M_r and f_r are dense: the O(n^3) method of the notes, which reads as it is derived. `articulated_factorization` solves
 with the same M_r in O(n).
 """
@@ -16,18 +18,19 @@ from __future__ import annotations
 
 from kinetree.algorithms.factorize import LeafFirst
 from kinetree.algorithms.force_slopes import symmetric_damping, symmetric_stiffness
-from kinetree.algorithms.kinematics import body_twists, world_transforms
+from kinetree.algorithms.gears import add_gear_inertia, gear_forces
+from kinetree.algorithms.kinematics import body_twists, link_transform, motion_subspace, world_transforms
 from kinetree.algorithms.manifold import integrate, reparameterize
 from kinetree.algorithms.matrices import apply, minus, plus
 from kinetree.algorithms.passive import passive_terms
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.spec import algorithm
-from kinetree.algorithms.tendon_inertia import refuse_tendon_inertia
+from kinetree.algorithms.tendon_inertia import tendon_inertia
 from kinetree.redmax.jacobians import body_columns
 
 
-def reduced_inertia(model, J) -> list:
-    """``M_r = J^T M J``, and the armatures."""
+def reduced_inertia(model, q, J) -> list:
+    """``M_r = J^T M J``, and the inertia of armatures, gears and tendons."""
     M = [[0.0] * model.nv for _ in range(model.nv)]
     for i in model.outward():
         columns = list(J[i].items())
@@ -37,16 +40,29 @@ def reduced_inertia(model, J) -> list:
                 M[k][m] = M[m][k] = M[k][m] + other.dot(F)
     for k in range(model.nv):
         M[k][k] = M[k][k] + model.armature[k]
-    return M
+    if model.rotors:
+        add_gear_inertia(model, *_links(model, q), M)
+    added, _ = tendon_inertia(model, q, [0.0] * model.nv)
+    return M if added is None else [plus(row, more) for row, more in zip(M, added, strict=True)]
+
+
+def _links(model, q) -> tuple[list, list]:
+    """X and S of every joint."""
+    bodies = model.outward()
+    X, S = ([None, *(function(model, i, q) for i in bodies)] for function in (link_transform, motion_subspace))
+    return X, S
 
 
 def reduced_forces(model, q, v, tau, f_ext, x, u, J) -> list:
     """``f_r = J^T (f_m - M Jdot qd)``, actuators, springs and dampers of joints, and force elements."""
-    refuse_tendon_inertia(model, "redmax")
     X, V = body_twists(model, q, v)
     X_0 = world_transforms(model, q)
     elastic, damping, _ = passive_terms(model, q, v, x, u)
     f_r = [t + e - d * v_k for t, e, d, v_k in zip(tau, elastic, damping, v, strict=True)]
+    f_r = minus(f_r, tendon_inertia(model, q, v)[1])
+    couples = [model.algebra.Force.zero() for _ in range(model.nb)]
+    if model.rotors:
+        f_r = minus(f_r, gear_forces(model, *_links(model, q), couples, q, v, None))
     Z = [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
     rest = model.algebra.no_rotation
     for i in model.outward():
@@ -54,7 +70,7 @@ def reduced_forces(model, q, v, tau, f_ext, x, u, J) -> list:
         Z[i] = X[i] @ Z[model.parent[i]] + V[i].cross(joint.velocity(q_i, v_i)) + joint.bias(q_i, v_i)
         weight = X_0[i] @ model.algebra.Motion(rest, model.gravity)
         # f_m - M Jdot qd, with ad(Phi)^T M Phi = -Phi x* M Phi
-        f = model.I[i] @ (weight - Z[i]) - V[i].cross(model.I[i] @ V[i])
+        f = model.I[i] @ (weight - Z[i]) - V[i].cross(model.I[i] @ V[i]) - couples[i]
         if f_ext is not None:
             f = f + X_0[i] @ model.algebra.external(f_ext[i])
         for k, column in J[i].items():
@@ -66,7 +82,6 @@ def reduced_forces(model, q, v, tau, f_ext, x, u, J) -> list:
     inputs="q v tau",
     optional="f_ext x u",
     outputs={"M_r": ("nv", "nv"), "f_r": ("nv",)},
-    geared=False,
     symbols={
         "M_r": "Reduced mass matrix [kg m^2, kg m or kg].",
         "f_r": "Reduced forces [N m or N]: ``M_r a = f_r``.",
@@ -80,7 +95,8 @@ def redmax_equation(model, q, v, tau, f_ext=None, x=None, u=None):
     Notes
     -----
     Source: Sueda, eq. 2.18, 2.73. tau are the actuators' forces; those of springs, dampers and force elements join.
-    Constraints are not in it: see `kinetree.redmax.accelerations`. Cost: O(n d^2) and O(n d), d the depth of the tree.
+    Gears and tendons with inertia are, by their own terms. Constraints are not in it: see
+    `kinetree.redmax.accelerations`. Cost: O(n d^2) and O(n d), d the depth of the tree.
     Identities: ``M_r = crba(q)``, ``f_r = tau + passive_joint_forces(q, v) - bias_forces(q, v)``.
 
     See Also
@@ -96,14 +112,13 @@ def redmax_equation(model, q, v, tau, f_ext=None, x=None, u=None):
     True
     """
     J = body_columns(model, q)
-    return reduced_inertia(model, J), reduced_forces(model, q, v, tau, f_ext, x, u, J)
+    return reduced_inertia(model, q, J), reduced_forces(model, q, v, tau, f_ext, x, u, J)
 
 
 @algorithm(
     inputs="q v tau dt",
     optional="f_ext x u",
     outputs="q_next v_next",
-    geared=False,
     symbols={"tau": "Actuator forces during the step [N m or N]."},
     raises="SingularityError",
 )
@@ -130,7 +145,6 @@ def redmax_step(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     inputs="q v tau dt",
     optional="f_ext x u",
     outputs="q_next v_next",
-    geared=False,
     symbols={"tau": "Actuator forces during the step [N m or N]."},
     raises="SingularityError",
 )
