@@ -21,7 +21,7 @@ def memory(monkeypatch):
         (1e-4, 10**9, 2, TARGET),  # nothing to gain from longer ones
         (1e-4, 10**5, 2, math.sqrt(2.0 * OVERHEAD * 5.0)),  # the least loss by overheads and the last chunk
         (1e-4, 10**12, 16_000, 16_000 / RATE),  # as many as client and scheduler handle
-        (1e-4, 200, 2, 0.01),  # so little that each worker has one
+        (1e-4, 10**8, 16_000, math.sqrt(1e4 / RATE)),  # so little that not all workers are worth it
     ],
 )
 def test_a_chunk_takes_the_time_with_the_least_loss(memory, seconds, count, workers, expected):

@@ -122,10 +122,13 @@ def chunk_size(probe: Probe, count: int, workers: int) -> int:
     -----
     With W seconds of work for each worker, chunks of c seconds cost W / c overheads, and at the end workers wait for
     the last one, c / 2 on average: least at c = sqrt(2 W overhead). From a second on there is nothing to gain, unless
-    workers are so many that client and scheduler would not keep up. Less where memory is short.
+    workers are so many that client and scheduler do not keep up; with all work S they take S / (c rate), so where
+    even one chunk for each worker is too many, c = sqrt(S / rate) is least. Less where memory is short.
     """
-    work = count * probe.seconds / workers
-    target = min(work, max(min(TARGET, math.sqrt(2.0 * OVERHEAD * work)), workers / RATE))
+    total = count * probe.seconds
+    work = total / workers
+    few, many = math.sqrt(2.0 * OVERHEAD * work), min(workers / RATE, math.sqrt(total / RATE))
+    target = max(min(TARGET, few, work), many)
     share = available_memory() / (4.0 * min(workers, cores()))  # other machines are taken to have as much for a core
     room = min(MOST_BYTES, share) if math.isfinite(share) else MOST_BYTES
     n = min(target / max(probe.seconds, 1e-9), room / (COPIES * probe.bytes), count)
