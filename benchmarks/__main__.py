@@ -39,12 +39,13 @@ SUITE = {
     "piles": "a thousand balls and a stack of boxes against MuJoCo",
     "big_models": "chains of thousands of bodies",
     "sweeps": "100,000 simulations through a cluster, killed and resumed, against naive loops",
+    "cluster_simulation": "a plan for 1e12 evaluations on 1,000 machines, by a simulation of the scheduler",
     "redmax": "REDMAX, its dual, ABA and maximal coordinates on chains",
     "viewer": "replay of a humanoid with meshes in the live viewer, and runs that are watched",
     "viewer_export": "pages, pictures and films of robots with meshes: sizes, times to write and to open",
     "gpu": "kernels on a CUDA device, where there is one",
 }
-QUICK = ("throughput", "rivals", "work_precision", "sweeps")  # those that can check their harness without measuring
+QUICK = ("throughput", "rivals", "work_precision", "sweeps", "cluster_simulation")  # that can check their harness
 LOGS = pathlib.Path(__file__).parent.parent / "build" / "benchmarks"
 
 

@@ -37,6 +37,8 @@ class Cluster:
         Share of machines that are slower, and by how much.
     start : float
         Mean of the exponential distribution of the times at which machines join [s].
+    warm : float
+        More that the first chunk of a thread takes after its machine has joined: modules, code from the disk [s].
     """
 
     machines: int
@@ -48,6 +50,7 @@ class Cluster:
     slow: float = 0.0
     slowness: float = 3.0
     start: float = 0.0
+    warm: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,7 @@ class Simulation:
         self.order = itertools.count()
         self.queue: deque[int] = deque()  # submitted, nobody computes them
         self.free: list[int] = []  # threads
+        self.fresh: set[int] = set()  # threads that have not computed anything yet
         self.up = [False] * n
         self.running: dict[int, tuple[int, float, int]] = {}  # by thread: chunk, when it began, token of the event
         self.copies: dict[int, set[int]] = {}  # threads that compute a chunk
@@ -200,7 +204,9 @@ class Simulation:
 
     def _join(self, m: int) -> None:
         self.up[m] = True
-        self.free += range(m * self.cluster.threads, (m + 1) * self.cluster.threads)
+        own = range(m * self.cluster.threads, (m + 1) * self.cluster.threads)
+        self.free += own
+        self.fresh |= set(own)
         if math.isfinite(self.cluster.mtbf):
             self._at(self.now + self.rng.exponential(self.cluster.mtbf), self._fail, m, True)
         self._employ()
@@ -236,6 +242,9 @@ class Simulation:
             self.running[thread] = k, self.now, token
             self.copies.setdefault(k, set()).add(thread)
             t = self.cost[k] * self.pace[thread // self.cluster.threads] + self.load.overhead
+            if thread in self.fresh:
+                self.fresh.discard(thread)
+                t += self.cluster.warm
             self._at(self.now + t, self._computed, thread, token)
 
     def _slowest(self) -> int | None:
