@@ -271,7 +271,7 @@ def test_the_schema_is_shipped():
     assert shipped == printed == json.loads(json.dumps(schema()))
 
 
-@pytest.mark.parametrize("k", range(5))
+@pytest.mark.parametrize("k", range(6))
 def test_examples_of_the_page_run(k, tmp_path):
     """From the command line, with their outputs."""
     path = tmp_path / "example.yaml"

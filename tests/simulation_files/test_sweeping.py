@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.cli import app
 from kinetree.errors import FileFormatError, SweepError
+from tests.static.source_tree import ROOT
+from tests.static.test_documents import blocks
 from tests.sweeps.test_store import content
 
 pytest.importorskip("yaml")
@@ -163,3 +165,10 @@ def test_errors_have_the_place_of_the_value(written, text, message):
         kt.sweeps.run_file(
             written("model: {file: arm7, limits: raise}\nduration: 1\nsweep: {over: {gravity.z: 0}}"), client=False
         )
+
+
+def test_the_example_of_the_page_is_a_sweep(written):
+    """With all of its samples."""
+    (text,) = [text for text in blocks((ROOT / "docs" / "simulation_files.md").read_text(), "yaml") if "sweep:" in text]
+    run = kt.sweeps.run_file(written(text), client=False)
+    assert run.samples == 180 and not run.failures and run.store.name == "results.zarr"

@@ -224,7 +224,7 @@ class Store:
 
         xarray = needed("xarray")
         needed("zarr")
-        data = xarray.open_zarr(self.path, consolidated=False)
+        data = xarray.open_zarr(self.path, consolidated=False, chunks=None)
         data = data.set_coords([name for name in self.about["parameters"] if name in data])
         labels = {f"{v.name}_entry": list(v.labels) for v in self.variables if v.labels and len(v.shape)}
         return data.assign_coords({dim: names for dim, names in labels.items() if dim in data.dims})
