@@ -41,10 +41,18 @@ def run_file(path, client=None, *, workers=None, store=None, device="cpu", overw
     ----------
     path : path-like
         A YAML file; see docs/simulation_files.md for its entries.
-    client, workers, device, overwrite, progress
-        As for `kinetree.sweep`.
+    client : None, False, "local", str or distributed.Client, optional
+        Who computes, as for `kinetree.sweep`.
+    workers : int, optional
+        Processes of this machine, or threads of this process.
     store : path-like, optional
         Instead of ``sweep.store`` of the file.
+    device : {"cpu", "cuda"}
+        Where steps are computed.
+    overwrite : bool
+        Whether a store that is there is removed first.
+    progress : bool, optional
+        Show a progress bar, as for `kinetree.sweep`.
 
     Returns
     -------
