@@ -14,6 +14,7 @@ far steps of 10 ms are from those of 1 ms is measured for each engine. Last come
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import os
 import statistics
@@ -170,11 +171,32 @@ def measured(task, samples: int, repeats: int) -> dict[str, object]:
     return row
 
 
-def searches(repeats: int) -> list[dict[str, object]]:
-    """iLQR and DDP of the examples: iterations, time of one, gradient that is left."""
+def panda(kt, method: str):
+    """A reach of the panda by 1 s of 50 steps, with the costs of the arm's example but for its joint limits."""
+    from tests.engines.robots import robot_path
+
+    model = kt.load(robot_path("panda"), inertia="accept", unsupported="drop")
+    model = kt.surgery.lock(model, [name for name in model.joint_names if "finger" in name]).without_limits()
+    goal, q0 = (0.3, 0.5, 0.3), np.array([0.0, -0.3, 0.0, -2.0, 0.0, 1.8, 0.5])
+
+    def effort(s):
+        return 1e-3 * sum(x * x for x in s.tau) + 1e-2 * sum(x * x for x in s.v)
+
+    def there_at_rest(s):
+        p = s.point("panda_hand")
+        return 2000.0 * sum((p[k] - goal[k]) ** 2 for k in range(3)) + 10.0 * sum(x * x for x in s.v)
+
+    options = {"dt": DT, "horizon": 50, "integrator": "semi_implicit", "method": method}
+    solve = kt.control.iLQR(model, effort, there_at_rest, **options)
+    return lambda: solve(q0, plan=kt.gravity_forces(model, q0))
+
+
+def searches(kt, repeats: int) -> list[dict[str, object]]:
+    """iLQR and DDP of the examples and of the panda: iterations, time of one, gradient that is left."""
     reach, swing = example("44_reach_by_ilqr"), example("45_swing_up_by_ddp")
-    cases = {"arm7, iLQR": reach.planned, "cart-pole, iLQR": lambda: swing.swung_up("ilqr"),
-             "cart-pole, DDP": lambda: swing.swung_up("ddp")}  # fmt: skip
+    cases = {f"panda, {name}": panda(kt, name.lower()) for name in ("iLQR", "DDP")}
+    cases |= {"arm7, iLQR": reach.planned}
+    cases |= {f"cart-pole, {name}": functools.partial(swing.swung_up, name.lower()) for name in ("iLQR", "DDP")}
     rows = []
     for name, solve in cases.items():
         found = [solve() for _ in range(repeats + 1)][1:]
@@ -197,7 +219,7 @@ def measure(kt, cases, repeats: int) -> tuple[dict[str, object], dict[str, list]
     result = {
         "verified": verified,
         "rows": rows,
-        "searches": searches(max(1, repeats // 5)),
+        "searches": searches(kt, max(1, repeats // 5)),
         "machine": machine.machine(),
         "versions": machine.versions((*machine.PACKAGES, "mujoco")),
         "method": {"clock": "wall time", "threads": THREADS, "repeats": repeats, "controls": CONTROLS, "dt": DT,

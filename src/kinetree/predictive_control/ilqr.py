@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -116,7 +116,8 @@ class iLQR:  # noqa: N801 - the name of the method
     horizon : int
         Number T of steps.
     method : {"ilqr", "ddp"}
-        "ddp" adds the second derivatives of steps: fewer iterations near the solution, dearer ones.
+        "ddp" adds the second derivatives of steps, where the Hessians with them are definite: fewer iterations near the
+        solution, dearer ones.
     actuated : str or sequence of str, optional
         Joints that are controlled; default all.
     effort_limit : "model", float, sequence or mapping, optional
@@ -281,6 +282,8 @@ class _Search:
                 model = model or self._quadratic()
                 bounds = (-owner._bound - self.u, owner._bound - self.u) if self.bounded else None
                 found = backward_pass(model, damping, bounds)
+                if found is None and model.curvature:  # indefinite, far from a solution: as in iLQR
+                    found = backward_pass(replace(model, curvature=None), damping, bounds)
                 change = 0.0 if found is None else found.linear + found.quadratic
                 policy = found or policy
                 size = 1.0 + abs(cost)
