@@ -12,7 +12,7 @@ const element = (id) => document.getElementById(id);
 
 // While a picture moves and frames are late: coarse shapes, then fewer pixels. A picture at rest has all of both.
 const DRAFTS = [{ coarse: false, pixels: 1 }, ...[1, 0.75, 0.5].map((pixels) => ({ coarse: true, pixels }))];
-const LATE = 1 / 32; // s of a frame
+const LATE = 1 / 28; // s of a frame: displays of 30 Hz are in time
 const LOOKED_AT = 7; // frames
 
 class Viewer {
