@@ -7,6 +7,8 @@ import hashlib
 import json
 import os
 import resource
+import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -15,7 +17,9 @@ import xarray
 import zarr
 
 import kinetree as kt
+from kinetree import files
 from kinetree.errors import FileFormatError, FileWriteError, MissingDependencyError, SweepError
+from kinetree.simulation.progress import Progress
 from kinetree.sweeps import chunk as chunks
 from kinetree.sweeps import store as stores
 
@@ -89,6 +93,120 @@ def test_a_chunk_whose_writing_was_cut_off_is_written_again(undisturbed, tmp_pat
     assert run.computed == 3 and content(path) == content(undisturbed)
     assert before == {name: os.stat(path / name).st_mtime_ns for name in before}
     assert swept(path).computed == 0
+
+
+@pytest.mark.parametrize("written", range(5))
+def test_a_store_whose_making_was_cut_off_is_made_anew(undisturbed, tmp_path, monkeypatch, written):
+    """After any of its files, also by a sweep of other measures: nothing of the first one is left."""
+    path, count, original = tmp_path / "runs.zarr", [0], stores.write_bytes
+
+    def cut_off(file, data, *more):
+        if count[0] == written:
+            raise KeyboardInterrupt
+        count[0] += 1
+        original(file, data, *more)
+
+    monkeypatch.setattr(stores, "write_bytes", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        swept(path, measure=["v_end", "energy_end"])
+    monkeypatch.undo()
+    swept(path)
+    assert content(path) == content(undisturbed)
+
+
+@pytest.mark.parametrize("left", ["", "status", "status/notes"])
+def test_folders_of_a_store_that_was_hardly_begun_are_taken(undisturbed, tmp_path, left):
+    """Its first folders are made one after the other."""
+    path = tmp_path / "runs.zarr"
+    (path / left).mkdir(parents=True)
+    swept(path)
+    assert content(path) == content(undisturbed)
+
+
+def test_a_sweep_killed_after_its_last_chunk_is_completed(undisturbed, tmp_path, monkeypatch):
+    """The attributes that say so are written by the next call, which computes nothing."""
+    path = tmp_path / "runs.zarr"
+
+    def killed(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stores.Store, "finish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        swept(path)
+    monkeypatch.undo()
+    assert content(path) != content(undisturbed)
+    assert swept(path).computed == 0 and content(path) == content(undisturbed)
+
+
+def test_files_of_killed_writers_are_removed(undisturbed, tmp_path):
+    """Those of processes that are gone; they would make a store differ from that of an undisturbed sweep."""
+    path = tmp_path / "runs.zarr"
+    swept(path)
+    (path / "zarr.json").write_bytes((path / "zarr.json").read_bytes().replace(b'"finished": true,', b""))
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    (path / "q_end" / f".kinetree-{files._machine()}-{process.pid}-{'0' * 16}.tmp").write_bytes(b"half")
+    assert swept(path).computed == 0 and content(path) == content(undisturbed)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounts a file system")
+def test_a_disk_that_is_full_indeed(tmp_path):
+    """A file system of 200 kB: the error names the file and the reason, finished chunks are kept, nothing is half."""
+    path, long = tmp_path / "disk" / "runs.zarr", {"simulate": RUN | {"duration": 2.0}, "chunk": 6, "samples": 60}
+    path.parent.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", path.parent], stderr=subprocess.DEVNULL
+    ).returncode:
+        pytest.skip("may not mount a file system")
+    try:
+        with pytest.raises(FileWriteError, match=r"No space left on device\. Make room") as error:
+            swept(path, **long)
+        assert error.value.errno == errno.ENOSPC
+        finished = len(list(path.glob("status/c.*")))
+        assert 0 < finished < 10
+        for k in range(finished):
+            assert (path / "q" / f"c.{k}.0.0").stat().st_size == 6 * 201 * 2 * 8
+        data = xarray.open_zarr(path, consolidated=False, chunks=None).load()
+        with pytest.raises(FileWriteError, match="No space left on device"):
+            swept(path, **long)
+        subprocess.run(["mount", "-o", "remount,size=10m", path.parent], check=True)
+        run = swept(path, **long)
+        assert run.computed == 10 - finished and run.damaged() == []
+        k = 6 * finished
+        np.testing.assert_array_equal(run.data["q"].values[:k], data["q"].values[:k])
+        swept(tmp_path / "expected.zarr", **long)
+        assert content(path) == content(tmp_path / "expected.zarr")
+    finally:
+        subprocess.run(["umount", path.parent], check=False)
+
+
+def test_a_folder_that_may_not_be_made(tmp_path):
+    """The error names it."""
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises((FileWriteError, FileFormatError), match="file"):
+        swept(tmp_path / "file" / "runs.zarr")
+
+
+def test_a_store_of_a_newer_version_is_refused(undisturbed, tmp_path):
+    """Its format is a number."""
+    path = tmp_path / "runs.zarr"
+    shutil.copytree(undisturbed, path)
+    text = (path / "zarr.json").read_text()
+    (path / "zarr.json").write_text(text.replace('"format": 1', '"format": 2'))
+    with pytest.raises(FileFormatError, match="its format is 2, this version reads 1"):
+        swept(path)
+
+
+def test_the_bar_counts_samples_and_failures(tmp_path, monkeypatch):
+    """What is finished, of all; a sweep that continues begins where it was."""
+    shown = []
+    monkeypatch.setattr(Progress, "tick", lambda self, done, note="": shown.append((self._total, done, note)))
+    over = {"v0": [[0.0, 1e160], *[[0.0, 0.0]] * 5]}
+    kt.sweep(POLE, over, RUN, ["q_end"], tmp_path / "runs.zarr", chunk=2, client=False)
+    assert shown == [(6.0, 2, "1 failed"), (6.0, 4, "1 failed"), (6.0, 6, "1 failed")]
+    (tmp_path / "runs.zarr" / "status" / "c.1").unlink()
+    kt.sweep(POLE, over, RUN, ["q_end"], tmp_path / "runs.zarr", chunk=2, client=False)
+    assert shown[3:] == [(6.0, 6, "")]
 
 
 def test_a_full_disk_keeps_finished_chunks(undisturbed, tmp_path, monkeypatch):

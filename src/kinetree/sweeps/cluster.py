@@ -12,7 +12,6 @@ import asyncio
 import concurrent.futures
 import errno
 import hashlib
-import os
 import pickle
 import queue
 import time
@@ -23,11 +22,11 @@ import numpy as np
 
 from kinetree.errors import FileWriteError, KinetreeError, SweepError
 from kinetree.log import LOG
-from kinetree.native.threads import checked_threads
 from kinetree.once import made_once
 from kinetree.simulation.provenance import version
 from kinetree.sweeps.chunk import FAILED, FINISHED, ChunkResult, Failure, computed
 from kinetree.sweeps.packages import needed
+from kinetree.sweeps.probe import cores
 from kinetree.sweeps.store import Store
 
 AHEAD = 2  # chunks in flight for each thread of the workers: one that is computed, one that waits
@@ -57,7 +56,7 @@ def embedded(workers: int | None = None, memory: str | float = "auto") -> Iterat
             "sweep: called while a worker imports the main script. Put the call below if __name__ == '__main__':, or "
             "give client=False."
         )
-    count = workers or checked_threads(None) or len(os.sched_getaffinity(0))
+    count = workers or cores()
     settings = {
         "distributed.scheduler.allowed-failures": KILLS,
         "distributed.worker.daemon": True,
