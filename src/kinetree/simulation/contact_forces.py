@@ -12,10 +12,12 @@ from kinetree.integrators.system import System
 from kinetree.integrators.user_code import Around
 from kinetree.simulation.bounded_forces import bounded_forces, force_channels
 from kinetree.simulation.components import Channel, Component
+from kinetree.simulation.contact_touches import Touches, is_watched
 from kinetree.simulation.contacts import FORCE, candidates_of, force_channel
 from kinetree.simulation.interpolation import arriving_velocities
 from kinetree.state_kinematics import Kinematics
 
+WATCHED = 64  # steps whose contacts are watched together
 ROWS = ("contact", "contact friction")  # of the energy balance: normal and tangential forces
 
 
@@ -111,7 +113,7 @@ def joint_forces(system, q, forces) -> np.ndarray:
 
 
 class SummedWork(Around):
-    """Steps whose work of contacts and bounded rows is summed, for runs that do not record every step.
+    """Steps whose work of contacts and bounded rows is summed, and contacts watched, where not every step is recorded.
 
     Parameters
     ----------
@@ -127,8 +129,8 @@ class SummedWork(Around):
 
     def __init__(self, stepper, system) -> None:
         super().__init__(stepper)
-        self._system, self._nv = system, system.model.nv
-        model = system.model
+        self._system, self._nv, model = system, system.model.nv, system.model
+        self._touches, self._unseen = Touches(system) if is_watched(model) else None, []
         self.work = np.zeros(2 * bool(model.n_contacts) + 2 * model.nv * (len(stepper.impulses) > model.n_contact_rows))
 
     def step(self, t, h, q, v, tau, f_ext):
@@ -136,16 +138,35 @@ class SummedWork(Around):
         q_next, v_next = self._inner.step(t, h, q, v, tau, f_ext)
         mean = 0.5 * (v + v_next)[: self._nv]
         self.work = self.work + h * _actions(self._system, q, mean, self._inner.impulses / h)[0]
+        if self._touches is not None:
+            self._unseen.append((t, q, v[: self._nv], self._inner.impulses))
+            if len(self._unseen) == WATCHED:
+                self._watch()
         return q_next, v_next
 
+    def _watch(self) -> None:
+        if self._unseen:
+            self._touches.add(*(np.array(x) for x in zip(*self._unseen, strict=True)))
+            self._unseen = []
+
+    @property
+    def occurrences(self) -> list:
+        """Contacts that have begun and ended."""
+        self._watch()
+        return [] if self._touches is None else self._touches.occurrences
+
     def get_state(self):
-        """The memory of the steps, and the work."""
-        return self._inner.get_state(), self.work
+        """The memory of the steps, the work, and the contacts."""
+        self._watch()
+        return self._inner.get_state(), self.work, self._touches and self._touches.get_state()
 
     def set_state(self, state) -> None:
         """Restore a state of `get_state`."""
-        memory, self.work = state
+        memory, self.work, touches = state
         self._inner.set_state(memory)
+        self._unseen = []
+        if touches is not None:
+            self._touches.set_state(touches)
 
 
 class ContactPower(Component):

@@ -245,7 +245,6 @@ class JointConstraints(Component):
                 found[kind][n, self.rows.master] = force
         return found
 
-
     def _recorded(self, found, time) -> None:
         """Forces of friction and of limits at the samples, as event-driven steps record them."""
         log = self._step.log
