@@ -1,7 +1,8 @@
 """Steps of chains by REDMAX, by its dual, by ABA and in maximal coordinates: time against the number of bodies.
 
 ``python -m benchmarks.redmax`` proves that all agree, times them interleaved on one core, and writes
-``benchmarks/results/redmax.json``, the table and the plot of ``docs/redmax.md``.
+``benchmarks/results/redmax.json``, the table and the plot of ``docs/redmax.md``, and a table of the factors of the KKT
+matrix in ``docs/maximal.md``; ``python -m benchmarks.redmax factors`` this one alone.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import datetime
+import functools
 import pathlib
+import sys
 
 import numpy as np
 
@@ -21,6 +25,7 @@ from benchmarks.figure_style import pyplot
 from benchmarks.machine import machine, versions
 from benchmarks.verify import WrongAnswer
 
+METHODS = ("sparse", "compiled", "dense")
 SIZES = (5, 10, 20, 50, 100, 200)
 DENSE_MOST = 100  # n; the compiled Jacobian has n^2 entries, which take minutes to compile beyond
 WHOLE_MOST = 50  # n; one straight function of all operations, a third of n^3 dot products
@@ -83,7 +88,8 @@ def factors(n: int) -> dict:
 
     model, rng = kt.models.chain_gu(n), np.random.default_rng(7)
     system = kt.maximal(model)
-    e = system.equation(*system.state(model.random_q(rng), rng.standard_normal(n)))
+    state = system.state(model.random_q(rng), rng.standard_normal(n))
+    e = system.equation(*state)
     places = system._saddle.assembly(e.M, e.G)
     matrix, right = places.matrix(e.M, e.G), rng.standard_normal(places.size)
     last, pairs = places.size - 1, zip(places.rows.tolist(), places.columns.tolist(), strict=True)
@@ -96,6 +102,11 @@ def factors(n: int) -> dict:
     if misfit > TOLERANCE:
         raise WrongAnswer(f"the factors of {n} bodies are off by {misfit:.1e}")
     made = {"lu": lambda: Factors(matrix).solve(right), "ldl": lambda: call(entries, right)}
+    made |= {method: functools.partial(system.accelerations, *state, method=method) for method in METHODS}
+    found_by = [made[method]().accelerations for method in METHODS]
+    misfit = max(np.max(np.abs(x - found_by[0])) / np.max(np.abs(found_by[0])) for x in found_by)
+    if misfit > TOLERANCE:
+        raise WrongAnswer(f"the methods of {n} bodies are off by {misfit:.1e}")
     times = timing.interleaved({name: repeated(function) for name, function in made.items()}, repeats=7)
     return found | {"times": {name: timing.summary(each) for name, each in times.items()}}
 
@@ -152,17 +163,34 @@ def table(result: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
+def measured_factors() -> dict:
+    """`factors` of all sizes, and when."""
+    rows = []
+    for n in SIZES:
+        if n <= DENSE_MOST:
+            rows.append(factors(n))
+            print(rows[-1], flush=True)
+    return {"date": datetime.date.today().isoformat(), "rows": rows}
+
+
+def write_factors() -> None:
+    """The table of the factors in the page of maximal coordinates."""
+    page = DOCS / "maximal.md"
+    before, _, rest = page.read_text().partition(BEGIN_FACTORS)
+    table = factor_table(store.read("redmax")["factors"])
+    page.write_text(before + BEGIN_FACTORS + table + END_FACTORS + rest.partition(END_FACTORS)[2])
+
+
 def factor_table(result: dict) -> str:
     """Entries and medians of the factorizations and solutions."""
     names = ("bodies", "L and U by SuperLU: entries", "factors and solution [us]", "compiled L^T D L: entries",
              "factors and solution [us]", "`accelerations`, sparse [us]", "compiled [us]", "dense [us]")  # fmt: skip
     lines = ["| " + " | ".join(names) + " |", "| ---: " * len(names) + "|"]
-    whole = {row["n"]: row["times"] for row in result["rows"]}
-    for row in result["factors"]:
+    for row in result["rows"]:
         cells = [row["n"], row["lu"], us(row["times"]["lu"]), row["ldl"], us(row["times"]["ldl"])]
-        cells += [us(whole[row["n"]][name]) for name in ("maximal", "maximal_compiled", "maximal_dense")]
+        cells += [us(row["times"][method]) for method in METHODS]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + f"\n\nMedians of 7 interleaved repeats, {result['date']}.\n"
 
 
 def us(times: dict) -> str:
@@ -170,27 +198,26 @@ def us(times: dict) -> str:
     return f"{1e6 * times['median']:.3g}"
 
 
-def main() -> None:
-    """Measure, and write the results, the table and the plot."""
+def main(*parts: str) -> None:
+    """Measure, and write the results, the tables and the plot; of the part "factors" that alone."""
+    if "factors" in parts:
+        store.write("redmax", {**store.read("redmax"), "factors": measured_factors()})
+        write_factors()
+        return
     rows = []
     for n in SIZES:
         rows.append({"n": n, "times": measure(n)})
         print(n, {name: f"{1e6 * x['median']:.3g} us" for name, x in rows[-1]["times"].items()}, flush=True)
-    ldl = []
-    for n in SIZES:
-        if n <= DENSE_MOST:
-            ldl.append(factors(n))
-            print(ldl[-1], flush=True)
-    store.write("redmax", {"rows": rows, "factors": ldl, "machine": machine(), "versions": versions()})
+    store.write(
+        "redmax", {"rows": rows, "factors": measured_factors(), "machine": machine(), "versions": versions()}
+    )
     result = store.read("redmax")
     page = DOCS / "redmax.md"
     before, _, rest = page.read_text().partition(BEGIN)
     page.write_text(before + BEGIN + table(result) + END + rest.partition(END)[2])
-    page = DOCS / "maximal.md"
-    before, _, rest = page.read_text().partition(BEGIN_FACTORS)
-    page.write_text(before + BEGIN_FACTORS + factor_table(result) + END_FACTORS + rest.partition(END_FACTORS)[2])
+    write_factors()
     plot(result)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

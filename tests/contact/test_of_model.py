@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.collision import ContactPair, Shape
 from kinetree.contact import ContactProblem
-from kinetree.errors import ArgumentError, ModelError
+from kinetree.errors import ArgumentError, ModelError, UnsupportedError
 
 DT = 1e-3
 
@@ -88,6 +88,14 @@ def test_maximal_coordinates_have_the_impulses_of_the_tree(arm):
     tree, q = arm
     system, v = kt.maximal(tree), np.zeros(2)
     assert_same(ContactProblem.of(tree, q, v, np.zeros(2), DT), system, *system.state(q, v), 1e-6)
+
+
+def test_parts_that_are_not_in_the_bodies_are_refused(arm):
+    """Armatures and limits act along joints; the bodies' model alone would leave them out."""
+    tree, q = arm
+    system = kt.maximal(tree.replace(armature=0.1))
+    with pytest.raises(UnsupportedError, match=r"in maximal coordinates has armatures, which act along"):
+        ContactProblem.of(system, *system.state(q, np.zeros(2)), np.zeros(system.model.nv), DT)
 
 
 def assert_same(problem, system, q, v, tolerance):

@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.arguments import a_model, number
 from kinetree.compiler.calls import public_call
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, UnsupportedError
 
 WHAT = "ContactProblem.of"
 
@@ -59,4 +59,9 @@ def _with_contacts(model):
     """The model of a system in maximal coordinates, with the contact pairs of the reduced one."""
     if not hasattr(model, "reduced"):
         return model
+    if model.along_joints:
+        raise UnsupportedError(
+            f"{WHAT}: model {model.reduced.name!r} in maximal coordinates has {', '.join(model.along_joints)}, which "
+            "act along the coordinates of joints and are no part of the bodies; give the model itself"
+        )
     return model.model.replace(contacts=model.reduced.contacts)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.algorithms.gears import gears_of
 from kinetree.compiler.calls import public_call
 from kinetree.compiler.time_argument import time_input
 from kinetree.constraints.contract import BOX, dense
@@ -66,6 +67,19 @@ class JointTerms:
         self._bounded = [c for c in model.constraints if c.row_kind == BOX]
         numbered = [n for c, numbers in model.constraint_rows() if c.row_kind == BOX for n in numbers]
         self.bounded_names = tuple(model.row_names[n] for n in numbered)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Which of these parts there are, for messages."""
+        found = {
+            "armatures": self.armature.any(),
+            "gears": gears_of(self.model),
+            "tendons with inertia": self.model.armatures,
+            "springs, dampers or stops": self._sprung is not None,
+            "couplings": self.coupled is not None,
+            "limits or sticking friction": self._bounded,
+        }
+        return tuple(name for name, there in found.items() if there)
 
     def forces(self, at: JointState) -> np.ndarray:
         """Joint forces of the springs, dampers and stops of the joints."""

@@ -38,6 +38,11 @@ class MaximalSystem(System):
         )
         self._prepare(system, inertias, _kept(model, system), ends, model)
 
+    @property
+    def along_joints(self) -> tuple[str, ...]:
+        """What acts along the coordinates of joints, "armatures", "couplings", ..., and is no part of ``model``."""
+        return self._joints.names
+
     def state(self, q, v, *, t=None) -> tuple[np.ndarray, np.ndarray]:
         """Positions and twists of the bodies in a state of the reduced model.
 
