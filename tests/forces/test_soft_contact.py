@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 import kinetree as kt
 from kinetree.collision import ContactPair, Ground, Shape
@@ -165,3 +166,76 @@ def test_wrong_numbers_are_named():
             SoftContact("a", pair, **values)
     with pytest.raises(kt.errors.UnknownNameError, match="hertz"):
         SoftContact("a", pair, 1.0, 1.0, law="hertz")
+
+
+def two(K1=2e3, D1=30.0, K2=1e3, D2=5.0, gravity=0.0, friction=0.0, **numbers):
+    """A ball that falls on ground whose surface yields, as does its own."""
+    hard = ball(gravity=gravity, friction=False, stiffness=1.0, damping=1.0)
+    (single,) = hard.elements
+    pair = ContactPair("pair", *single.pair.shapes, friction=friction)
+    element = SoftContact("two", pair, K1, D1, second_stiffness=K2, second_damping=D2, **numbers)
+    return hard.replace(forces=[element])
+
+
+def test_two_surfaces_of_equal_lag_are_one_in_series():
+    """K / D the same: springs and dampers in series, the same rebound; and either surface has its share of p."""
+    K1, D1, part = 3e4, 60.0, 0.4
+    K2, D2 = part * K1, part * D1
+    run = {}
+    for name, model in (
+        ("two", two(K1, D1, K2, D2)),
+        ("one", ball(friction=False, stiffness=K1 * K2 / (K1 + K2), damping=D1 * D2 / (D1 + D2))),
+    ):
+        run[name] = kt.simulate(model, [0.1], [-1.0], duration=0.02, dt=0.005, integrator=FINE)
+    np.testing.assert_allclose(run["two"].q, run["one"].q, atol=1e-10)
+    np.testing.assert_allclose(run["two"].x.sum(axis=1), run["one"].x[:, 0], atol=1e-9)
+    np.testing.assert_allclose(run["two"].x[1:, 0] / run["two"].x[1:, 1], part, rtol=1e-6)
+
+
+def test_two_surfaces_at_rest_and_under_a_constant_rate():
+    """At rest each is compressed by m g / K_i; pressed at a constant rate by ``(K_1 + K_2) z = K_2 p + D_2 p' ...``."""
+    model = two(gravity=G)
+    run = kt.simulate(model, [0.1], [0.0], duration=9.0, dt=3.0, integrator=FINE)
+    np.testing.assert_allclose(run.x[-1], [-G / 2e3, -G / 1e3], atol=1e-8)
+    np.testing.assert_allclose(run.q[-1, 0] - 0.1, -G * (1.0 / 2e3 + 1.0 / 1e3), atol=1e-8)
+    K1, D1, K2, D2, rate = 2e3, 30.0, 1e3, 5.0, -0.2
+    p = -0.01
+    z = (-0.004, -0.006)
+    f = -(rate + K1 * z[0] / D1 + K2 * z[1] / D2) / (1.0 / D1 + 1.0 / D2)
+    force = kt.dynamics.passive_joint_forces(two(), [0.1 + p], [rate], x=z)[0]
+    assert force == pytest.approx(f, rel=1e-14) and f > 0.0
+    rates = kt.dynamics.force_state_rates(two(), [0.1 + p], [rate], x=z)
+    assert rates.sum() == pytest.approx(rate, abs=1e-14)  # they move with the gap
+    np.testing.assert_allclose(-(np.array([K1, K2]) * z + [D1, D2] * rates), f, rtol=1e-13)  # and carry one force
+
+
+def test_two_surfaces_recover_each_on_its_own():
+    """Nothing touches: ``z_i exp(-K_i t / D_i)``, in closed form at any step."""
+    z, t = np.array([-0.02, -0.01]), 0.02
+    expected = z * np.exp(-np.array([2e3 / 30.0, 1e3 / 5.0]) * t)
+    for integrator, dt in ((FINE, t), ("semi_implicit", t), ("semi_implicit", t / 3.0), ("time_stepping", t)):
+        run = kt.simulate(two(), [0.3], [0.0], x0=z, duration=t, dt=dt, integrator=integrator)
+        np.testing.assert_allclose(run.x[-1], expected, atol=1e-10 if integrator is FINE else 1e-16)
+
+
+def test_a_step_on_two_surfaces_is_exact_at_a_constant_speed():
+    """The gap goes on at p': ``(D_1 + D_2) z' = K_2 p + D_2 p' - (K_1 + K_2) z``, here by scipy's exponential."""
+    K1, D1, K2, D2, rate, h, p = 2e3, 30.0, 1e3, 5.0, -0.2, 0.004, -0.01
+    z = (-0.004, -0.006)
+    pressed = two().replace(armature=1e12)  # its velocity does not change
+    run = kt.simulate(pressed, [0.1 + p], [rate], x0=z, duration=h, dt=h, integrator="semi_implicit")
+    A = np.array([[-(K1 + K2) / (D1 + D2), K2 / (D1 + D2), D2 * rate / (D1 + D2)], [0, 0, rate], [0, 0, 0]])
+    first, gap, _ = expm(h * A) @ [z[0], p, 1.0]
+    np.testing.assert_allclose(run.x[-1], [first, gap - first], atol=1e-14)
+
+
+def test_friction_of_two_surfaces_is_that_of_springs_in_series():
+    """Tangential numbers are those of both surfaces; a slip relaxes to ``-f / K`` in closed form."""
+    (element,) = two(friction=0.5).elements
+    assert element.tangential_stiffness == pytest.approx(2e3 / 3.0)
+    assert element.tangential_damping == pytest.approx(30.0 / 7.0)
+    with pytest.raises(ArgumentError, match="second_damping is None, expected a positive number"):
+        SoftContact("a", element.pair, 1.0, 1.0, second_stiffness=1.0)
+    with pytest.raises(ArgumentError, match="second_stiffness.*only law 'surface'"):
+        SoftContact("a", element.pair, 1.0, 1.0, "kelvin_voigt", second_stiffness=1.0, second_damping=1.0)
+    assert [x.split(".")[1] for x in two(friction=0.5).state_names] == ["z0", "second0", "x0", "y0"]

@@ -49,6 +49,18 @@ def implicit_state_changes(model, q, v, x, u, dt, known=None, v_next=None) -> li
     return found if v_next is None else plus(found, apply(state_responses(model, kin, x, u, dt), v_next))
 
 
+def stepped_state_changes(model, q, v, x, u, dt, v_next=None) -> list:
+    """`implicit_state_changes` in a step; of elements that know theirs in closed form, these."""
+    changes = implicit_state_changes(model, q, v, x, u, dt, None, v_next)
+    kin, first = Kinematics(model, q, v if v_next is None else v_next), 0
+    for element, x_e, u_e in model.with_internal(x, u):
+        if x_e and element.defines("states_after"):
+            later = element.states_after(kin, x_e, u_e, dt)
+            changes[first : first + len(x_e)] = [after - before for after, before in zip(later, x_e, strict=True)]
+        first += len(x_e)
+    return changes
+
+
 def state_responses(model, kin: Kinematics, x, u, dt) -> list[list]:
     """The changes of internal states by unit velocities during a step: those of lengths that their rates depend on."""
     found = []

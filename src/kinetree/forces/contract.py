@@ -176,6 +176,13 @@ class ForceElement:
         """Rates of the internal states, a sequence."""
         raise NotImplementedError
 
+    def states_after(self, kin, x, u, dt) -> Sequence:
+        """The internal states after a time dt [s] at a constant velocity, in closed form, for steps of a fixed length.
+
+        Optional: otherwise these steps are linearly implicit in the states.
+        """
+        raise NotImplementedError
+
     def initial_state(self) -> Sequence:
         """The internal states where none are given."""
         return [0.0] * len(self.states)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kinetree.arguments import choice, instance, refuse
 from kinetree.collision.axes import contact_axes
@@ -14,12 +15,43 @@ from kinetree.collision.shape import Shape
 from kinetree.forces.contract import ForceElement, present
 from kinetree.forces.fields import set_numbers
 from kinetree.spatial import Matrix3, Vector3
-from kinetree.spatial.scalar import absolute, sqrt, where
+from kinetree.spatial.scalar import absolute, exp, sqrt, where
 
 LAWS = ("surface", "kelvin_voigt", "hunt_crossley")
 NEAR = 0.01
 """Share of its compression by which a surface may be behind a body that it carries: errors of integration."""
 _NUMBERS = ("stiffness", "damping", "friction", "tangential_stiffness", "tangential_damping", "exponent")
+_SECOND = ("second_stiffness", "second_damping")  # where both surfaces yield
+
+
+class Point(NamedTuple):
+    """A point of contact at a state.
+
+    Attributes
+    ----------
+    contact : ContactPoint
+    force : Vector3
+        On the second body [N].
+    normal : scalar
+        Normal force [N].
+    tangential : list
+        Two tangential forces [N], or none without friction.
+    surfaces, deflections : list
+        Internal states of the surfaces, and of friction [m].
+    rates : list
+        Relative velocity along the tangents and the normal, the latter alone without friction [m/s].
+    sticks : bool
+        Whether friction is that of sticking.
+    """
+
+    contact: ContactPoint
+    force: Vector3
+    normal: object
+    tangential: list
+    surfaces: list
+    deflections: list
+    rates: list
+    sticks: object
 
 
 @dataclass(frozen=True)
@@ -41,7 +73,9 @@ class SoftContact(ForceElement):
         Of the penetration in the law of Hunt and Crossley, 1.5 for spheres (Hertz) [1].
     tangential_stiffness, tangential_damping : float, optional
         K_t and D_t of the springs that hold the surface in its plane [N/m, N s/m]; with friction alone. By default
-        those of the normal direction, but of "hunt_crossley" they are needed.
+        those of the normal direction, of both surfaces in series, but of "hunt_crossley" they are needed.
+    second_stiffness, second_damping : float, optional
+        Of the surface of the pair's second shape, if both yield; law "surface" alone [N/m, N s/m].
 
     Raises
     ------
@@ -56,8 +90,14 @@ class SoftContact(ForceElement):
     * "surface": a massless surface with the deflection z as internal state, ``z' = -(K z + f) / D``. It is touched
       where p <= z: then ``f = max(0, -K p - D p')``, so that p and z stay equal; else f = 0, and the surface recovers.
       A body can so leave a surface that is still compressed, and touch it again before it has recovered.
+    * "surface" with a second one: both carry the same force, and ``z_1 + z_2 = p`` where they touch, so that
+      ``f = max(0, -(p' + K_1 z_1 / D_1 + K_2 z_2 / D_2) / (1 / D_1 + 1 / D_2))``. Each recovers on its own. With equal
+      K / D they are one surface, of springs in series and dampers in series.
     * "kelvin_voigt": the same for a surface that recovers at once, without states, where p < 0.
     * "hunt_crossley": ``f = K (-p)^exponent max(0, 1 - d p')`` where p < 0, without states.
+
+    A surface that nothing touches recovers as ``z exp(-K t / D)``: steps of a fixed length take this closed form, and
+    that of the springs of friction, so that fast surfaces do not bound dt.
 
     Friction holds each point by two springs in the tangent plane, with the deflection x as internal states:
     ``f_t = -K_t x - D_t v`` where this is in Coulomb's cone ``|f_t| <= mu f``, else it is scaled to its surface, and
@@ -89,6 +129,8 @@ class SoftContact(ForceElement):
     exponent: float = 1.5
     tangential_stiffness: float | None = None
     tangential_damping: float | None = None
+    second_stiffness: float | None = None
+    second_damping: float | None = None
 
     joint_fields, frame_fields, kinked = (), (), True
 
@@ -101,14 +143,37 @@ class SoftContact(ForceElement):
             refuse(f"{what}: stiffness", self.stiffness, "a positive stiffness [N/m]")
         if self.law == "surface" and self.damping == 0.0:
             refuse(f"{what}: damping", self.damping, "a positive damping [N s/m]: the surface recovers by it")
+        self._check_second(what)
         for tangential, normal in (("tangential_stiffness", "stiffness"), ("tangential_damping", "damping")):
             if getattr(self, tangential) is None:
                 own = 0.0 if self.law == "hunt_crossley" else getattr(self, normal)
+                if self.yields_twice:
+                    other = getattr(self, f"second_{normal}")
+                    own = own * other / (own + other)
                 object.__setattr__(self, tangential, own)
             set_numbers(self, tangential, least=0.0)
             if self.pair.friction > 0.0 and getattr(self, tangential) == 0.0:
                 expected = "a positive number, since the pair has friction; friction=0 in the pair leaves it out"
                 refuse(f"{what}: {tangential}", getattr(self, tangential), expected)
+
+    def _check_second(self, what: str) -> None:
+        """Both numbers of the second surface, or none."""
+        if self.second_stiffness is None and self.second_damping is None:
+            return
+        if self.law != "surface":
+            refuse(f"{what}: second_stiffness", self.second_stiffness, "None: only law 'surface' has two surfaces")
+        for number in _SECOND:
+            if getattr(self, number) is None:
+                refuse(f"{what}: {number}", None, "a positive number, as the other one of the second surface is given")
+        set_numbers(self, *_SECOND, least=0.0)
+        for number in _SECOND:
+            if getattr(self, number) == 0.0:
+                refuse(f"{what}: {number}", 0.0, "a positive number; None for one surface that yields")
+
+    @property
+    def yields_twice(self) -> bool:
+        """Whether both surfaces yield."""
+        return self.second_stiffness is not None
 
     @classmethod
     def of_contacts(cls, model, *, friction: bool = True, **numbers) -> list[SoftContact]:
@@ -133,59 +198,102 @@ class SoftContact(ForceElement):
 
     @property
     def states(self) -> tuple[str, ...]:
-        """Of each point the compression of its surface, and its two tangential deflections."""
-        parts = (("z",) if self.law == "surface" else ()) + (("x", "y") if present(self.pair.friction) else ())
+        """Of each point the compression of its surface, or of both, and its two tangential deflections."""
+        surfaces = ("z", "second") if self.yields_twice else ("z",)
+        parts = (surfaces if self.law == "surface" else ()) + (("x", "y") if present(self.pair.friction) else ())
         return tuple(f"{part}{n}" for n in range(self.pair.count) for part in parts)
 
     # The law ---------------------------------------------------------------------------------------------------------
 
     def force(self, kin, x=(), u=()) -> Iterator[tuple]:
         """Forces and moments on both bodies, at their origins."""
-        for contact, force, *_ in self._forces(kin, x):
-            for shape, f in ((self.pair.second, force), (self.pair.first, -force)):
-                arm = contact.position if shape.body == "world" else contact.position - kin.point(shape.body)
+        for point in self._forces(kin, x):
+            at = point.contact.position
+            for shape, f in ((self.pair.second, point.force), (self.pair.first, -point.force)):
+                arm = at if shape.body == "world" else at - kin.point(shape.body)
                 yield kin.velocity(shape.body), f
                 yield kin.angular_velocity(shape.body), arm.cross(f)
 
     def state_rate(self, kin, x, u) -> list:
-        """Of the surface and its tangential deflections."""
+        """Of the surfaces and the tangential deflections."""
         rates = []
-        for _, _, normal, tangential, (z, *t) in self._forces(kin, x):
-            if self.law == "surface":
-                rates.append(-(self.stiffness * z + normal) / self.damping)
-            for deflection, f in zip(t, tangential, strict=False):
+        for point in self._forces(kin, x):
+            rates += [-(K * z + point.normal) / D for z, (K, D) in zip(point.surfaces, self._surfaces, strict=True)]
+            for deflection, f in zip(point.deflections, point.tangential, strict=True):
                 rates.append(-(self.tangential_stiffness * deflection + f) / self.tangential_damping)
         return rates
 
-    def _forces(self, kin, x) -> Iterator[tuple[ContactPoint, Vector3, object, list, list]]:
-        """Of each point the contact, the force on the second body, its normal and tangential parts, and the states."""
+    def states_after(self, kin, x, u, dt) -> list:
+        """Surfaces go with the bodies that they carry and recover behind others, as friction does where it slips."""
+        found = []
+        for point in self._forces(kin, x):
+            carried = point.normal > 0.0
+            later = point.contact.gap + dt * point.rates[-1]
+            first = [relaxed(z, 0.0, numbers, dt) for z, numbers in zip(point.surfaces, self._surfaces, strict=True)]
+            if self.yields_twice:
+                own = self._shared(point.surfaces[0], point.contact.gap, point.rates[-1], dt)
+                found += [where(carried, x, z) for x, z in zip((own, later - own), first, strict=True)]
+            else:
+                found += [where(carried, later, z) for z in first]
+            numbers = self.tangential_stiffness, self.tangential_damping
+            for t, f, rate in zip(point.deflections, point.tangential, point.rates[:-1], strict=True):
+                found.append(where(point.sticks, t + dt * rate, relaxed(t, f, numbers, dt)))
+        return found
+
+    def _shared(self, z, p, rate, dt):
+        """The first of two surfaces after dt, where the gap p goes on at a rate.
+
+        ``z' = (K_2 (p - z) + D_2 p' - K_1 z) / (D_1 + D_2)``, linear with a gap that is linear in time.
+        """
+        (K1, D1), (K2, D2) = self._surfaces
+        k, lag = K2 / (K1 + K2), (D1 + D2) / (K1 + K2)
+        rest = k * p + (D2 / (K1 + K2) - k * lag) * rate  # the motion that is left: rest + k p' t
+        return rest + k * rate * dt + (z - rest) * exp(-dt / lag)
+
+    @property
+    def _surfaces(self) -> list[tuple]:
+        """Stiffness and damping of the surfaces with states."""
+        if self.law != "surface":
+            return []
+        second = [(self.second_stiffness, self.second_damping)] if self.yields_twice else []
+        return [(self.stiffness, self.damping), *second]
+
+    def _forces(self, kin, x) -> Iterator[Point]:
+        """Of each point the contact, its force, and the states."""
         values = iter(x)
         for contact in self.pair.points(kin):
-            z = next(values) if self.law == "surface" else 0.0
+            surfaces = [next(values) for _ in self._surfaces]
             n, v = contact.normal, self._velocity(kin, contact.position)
-            f = self._normal(contact.gap, n.dot(v), z)
-            force, tangential, t = n * f, [], []
+            rate = n.dot(v)
+            f = self._normal(contact.gap, rate, surfaces)
+            force, tangential, t, rates, sticks = n * f, [], [], [rate], True
             if present(self.pair.friction):
                 axes = self._tangents(kin, n)
-                t = [next(values), next(values)]
-                tangential = self._friction(f, [axis.dot(v) for axis in axes], t)
+                t, rates = [next(values), next(values)], [*(axis.dot(v) for axis in axes), rate]
+                tangential, sticks = self._friction(f, rates[:2], t)
                 force = force + axes[0] * tangential[0] + axes[1] * tangential[1]
-            yield contact, force, f, tangential, [z, *t]
+            yield Point(contact, force, f, tangential, surfaces, t, rates, sticks)
 
-    def _normal(self, p, rate, z):
-        """The normal force for a gap, its rate and the deflection of the surface."""
+    def _normal(self, p, rate, surfaces):
+        """The normal force for a gap, its rate and the deflections of the surfaces."""
         if self.law != "surface":
             return yielding_force(self.law, (self.stiffness, self.damping, self.exponent), p, rate)
-        touched, f = p <= z + NEAR * absolute(z), -(self.stiffness * p + self.damping * rate)
+        z = sum(surfaces[1:], start=surfaces[0])
+        if self.yields_twice:
+            (K1, D1), (K2, D2) = self._surfaces
+            f = -(rate + K1 * surfaces[0] / D1 + K2 * (p - surfaces[0]) / D2) / (1.0 / D1 + 1.0 / D2)
+        else:
+            f = -(self.stiffness * p + self.damping * rate)
+        touched = p <= z + NEAR * absolute(z)
         return where(touched & (f > 0.0), f, 0.0)
 
-    def _friction(self, normal, v: Sequence, t: Sequence) -> list:
-        """The tangential force, in Coulomb's cone."""
+    def _friction(self, normal, v: Sequence, t: Sequence) -> tuple[list, object]:
+        """The tangential force, in Coulomb's cone, and whether it is that of sticking."""
         stick = [-(self.tangential_stiffness * x + self.tangential_damping * w) for x, w in zip(t, v, strict=True)]
         square, most = stick[0] * stick[0] + stick[1] * stick[1], self.pair.friction * normal
         slips = square > most * most
         scale = where(slips, most / sqrt(where(slips, square, 1.0)), 1.0)
-        return [scale * f for f in stick]
+        return [scale * f for f in stick], square <= most * most
 
     def _velocity(self, kin, at: Vector3) -> Vector3:
         """The velocity of the second body relative to the first at a point."""
@@ -211,20 +319,22 @@ class SoftContact(ForceElement):
         return self.pair.frames
 
     def numbers(self) -> dict[str, object]:
-        found = {what: self.pair.friction if what == "friction" else getattr(self, what) for what in _NUMBERS}
+        names = _NUMBERS + (_SECOND if self.yields_twice else ())
+        found = {what: self.pair.friction if what == "friction" else getattr(self, what) for what in names}
         for side, shape in zip(("first", "second"), self.pair.shapes, strict=True):
             found |= {f"{side}.{what}": x for what, x in shape.numbers().items()}
         return found
 
     def with_numbers(self, values) -> SoftContact:
         source = iter(values)
-        changes = {what: next(source) for what in _NUMBERS}
+        changes = {what: next(source) for what in _NUMBERS + (_SECOND if self.yields_twice else ())}
         first, second = (shape.with_numbers([next(source) for _ in shape.numbers()]) for shape in self.pair.shapes)
         pair = _with_friction(self.pair, changes.pop("friction"), first, second)
         return self._with(changes | {"pair": pair})
 
     def structure(self) -> tuple:
-        return type(self).__module__, type(self).__qualname__, self.name, self.law, self.pair.structure()
+        own = self.name, self.law, self.yields_twice
+        return type(self).__module__, type(self).__qualname__, *own, self.pair.structure()
 
     def renamed(self, joint, frame, name=None) -> SoftContact:
         pair = self.pair.renamed(frame, lambda own: own)
@@ -240,6 +350,12 @@ class SoftContact(ForceElement):
         ball = Shape(str(rng.choice(moving)), "sphere", (0.2,), name="ball")
         pair = ContactPair(cls.kind, floor, ball, friction=0.5)
         return cls(cls.kind, pair, *rng.uniform(0.5, 2.0, 2).tolist())
+
+
+def relaxed(x, f, numbers, dt):
+    """A spring and damper after dt under a constant force f: ``x' = -(K x + f) / D``."""
+    K, D = numbers
+    return (x + f / K) * exp(-dt * K / D) - f / K
 
 
 def _with_friction(pair: ContactPair, friction, first=None, second=None) -> ContactPair:

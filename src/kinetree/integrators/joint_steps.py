@@ -9,7 +9,7 @@ from kinetree.algorithms.complete import (
 )
 from kinetree.algorithms.constrained import constrained_accelerations, velocity_response
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.implicit_forces import implicit_state_changes, implicit_terms, state_responses
+from kinetree.algorithms.implicit_forces import implicit_terms, state_responses, stepped_state_changes
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import joint_forces, passive_terms
 from kinetree.algorithms.spec import Spec
@@ -30,7 +30,7 @@ def free_velocities(model, q, v, tau, dt, f_ext=None, u=None):
     _, damping, stiffness = passive_terms(model, q, v, x, u)
     diagonal = [dt * (d + dt * k) for d, k in zip(damping, stiffness, strict=True)]
     v_free = axpy(v, a, dt)
-    changes = implicit_state_changes(model, q, v, x, u, dt, None, v_free)
+    changes = stepped_state_changes(model, q, v, x, u, dt, v_free)
     added = implicit_terms(model, q, v, dt, x, u)[0] if model.laws else None
     response = _response(model, q, diagonal, added)
     if model.nx:
@@ -54,7 +54,7 @@ def middle_velocities(model, q, v, rates, tau, dt, f_ext=None, u=None):
     refuse_unsupported(model, "aba")
     v, x, rates = v[: model.nv], v[model.nv :], rates[: model.nv]
     q_mid = integrate(model, q, [0.5 * dt * v_k for v_k in v])
-    half = implicit_state_changes(model, q_mid, rates, x, u, 0.5 * dt)
+    half = stepped_state_changes(model, q_mid, rates, x, u, 0.5 * dt)
     x_mid, x_free = ([x_k + n * dx for x_k, dx in zip(x, half, strict=True)] for n in (1.0, 2.0))
     elastic, damping, stiffness = passive_terms(model, q_mid, v, x_mid, u)
     force = [tau[k] + elastic[k] - damping[k] * v[k] for k in range(model.nv)]

@@ -16,7 +16,7 @@ import numpy as np
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import COMPLETE, semi_implicit_velocities, step_accelerations
 from kinetree.algorithms.domain import GIVEN_MOTIONS, UNIT_QUATERNIONS
-from kinetree.algorithms.implicit_forces import implicit_state_changes
+from kinetree.algorithms.implicit_forces import stepped_state_changes
 from kinetree.algorithms.manifold import apply_couplings, integrate, normalize, reparameterize, tangent_rate
 from kinetree.algorithms.projection import closed
 from kinetree.algorithms.spec import ALGORITHMS, Spec, algorithm
@@ -58,7 +58,7 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_ne
 def implicit_states(model, q, v, x, u, dt, v_next=None) -> list:
     """Internal states after a step of linearly implicit Euler; with the velocities at its end along the motion."""
     x = model.initial_internal() if x is None else x
-    return [x_k + dx for x_k, dx in zip(x, implicit_state_changes(model, q, v, x, u, dt, None, v_next), strict=True)]
+    return [x_k + dx for x_k, dx in zip(x, stepped_state_changes(model, q, v, x, u, dt, v_next), strict=True)]
 
 
 @algorithm(

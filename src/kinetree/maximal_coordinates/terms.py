@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.domain import GIVEN_MOTIONS
 from kinetree.algorithms.force_elements import element_forces, gauss_newton_slopes
-from kinetree.algorithms.implicit_forces import exact_slopes, implicit_state_changes
+from kinetree.algorithms.implicit_forces import exact_slopes, stepped_state_changes
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import Spec
 from kinetree.algorithms.tendon_inertia import tendon_rows
@@ -118,7 +118,7 @@ def tendon_terms(model, q, v):
 
 def internal_states_after(model, q, v, x, dt, v_next, u=None):
     """Internal states of the force elements after a step of linearly implicit Euler, with the twists at its end."""
-    changes = implicit_state_changes(model, q, v, x, u, dt, None, v_next)
+    changes = stepped_state_changes(model, q, v, x, u, dt, v_next)
     return [x_k + dx for x_k, dx in zip(x, changes, strict=True)]
 
 
