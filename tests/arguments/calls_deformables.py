@@ -21,7 +21,7 @@ def table(folder: pathlib.Path) -> dict:
     ropes = dict(nodes=rope.nodes, masses=rope.masses, elements=rope.elements)
     model = kt.models.pendulum()
     scene = D.Coupled(model, rope, D.Attachment(0, "bob"))
-    run = scene.simulate(0.02, 0.01)
+    run, alone = scene.simulate(0.02, 0.01), D.Coupled(None, rope)
     run.save(folder / "strand.npz")
     state = dict(q=[0.1], v=[0.2], nodes=rope.nodes, velocities=rope.nodes, x0=None)
     size = (1.0, 0.1, 0.1)
@@ -73,6 +73,13 @@ def table(folder: pathlib.Path) -> dict:
                 q0=[0.1], v0=[0.2], nodes=rope.nodes, velocities=rope.nodes, x0=None,
                 duration=0.01, dt=0.01, integrator="bdf1", controller=None, inputs=None, record=kt.Record(),
                 progress=False,
+            ),
+        ),
+        "deformables.Coupled.rollout_gradient": (
+            alone.rollout_gradient,
+            dict(
+                duration=0.01, dt=0.01, running=None, terminal=lambda s: s.position(1).z, nodes=rope.nodes,
+                velocities=rope.nodes, integrator="bdf1",
             ),
         ),
         "deformables.Coupled.state": (scene.state, state),

@@ -121,7 +121,9 @@ def _constraints() -> dict[str, tuple]:
 
 
 def _tendons() -> dict[str, tuple]:
-    model = kt.models.double_pendulum()
+    model, b = kt.models.double_pendulum(), kt.ModelBuilder("ball")
+    b.add_body("upper", joint=kt.joints.Spherical(), joint_name="shoulder", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    ball = b.build()
     path = (tendons.ViaPoint("world"), tendons.ViaPoint("lower"))
     given = {
         "JointTerm": dict(joint="elbow", coefficient=0.5),
@@ -174,6 +176,7 @@ def _forces() -> dict[str, tuple]:
         "PointSpring": dict(name="rope", start="world", end="lower", stiffness=2.0),
         "TendonForce": dict(name="cord", path=(tendons.ViaPoint("world"), tendons.ViaPoint("lower")), stiffness=2.0,
                             rest_length=(0.0, 0.5), lower=0.1, upper=2.0, limit_stiffness=3.0),
+        "RotationStop": dict(name="stop", joint="shoulder", angle=0.5, stiffness=10.0, damping=1.0),
         "SoftContact": dict(name="soft", pair=_pair(), stiffness=1e4, damping=10.0),
         "SoftStop": dict(joint="elbow", limit_stiffness=10.0),
         "Spring": dict(joint="elbow", stiffness=3.0),
@@ -184,7 +187,7 @@ def _forces() -> dict[str, tuple]:
     def on_model(cls):
         @functools.wraps(cls)
         def make(**given):
-            return model.with_forces(cls(**given))
+            return (ball if cls is forces.RotationStop else model).with_forces(cls(**given))
 
         return make
 

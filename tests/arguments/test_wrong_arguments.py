@@ -51,6 +51,7 @@ MADE = {
     "contact.Residuals",
     "contact.StepProblem",
     "deformables.CoupledRun",
+    "deformables.DeformableGradient",
     "closed_loops.Linearization",
     "contact.Collision",
     "contact.ContactAccelerations",

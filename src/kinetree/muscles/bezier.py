@@ -119,9 +119,9 @@ def _parameter(z, d, shape):
     -----
     The start is monotone and rational in each half of the interval, with the values and slopes of the inverse at the
     ends (Gregory and Delbourgo 1982); one step of Householder's method of second order and one of third follow. Slopes
-    at the ends must be positive. What is left grows with ``8 |d| / (2.5 c)``, which is 1 where a slope is zero: 5e-11 at
-    0.8 and 7e-9 at 0.95 for bends of 0.58 and more. The four curves of Millard are exact to 2e-15; with a damping of
-    0.1, 0.01 and 0.001 forces in balance are equal to 1e-15, 2e-11 and 2e-6.
+    at the ends must be positive. What is left grows with ``8 |d| / (2.5 c)``, which is 1 where a slope is zero: 5e-11
+    at 0.8 and 7e-9 at 0.95 for bends of 0.58 and more. The four curves of Millard are exact to 2e-15; with a damping
+    of 0.1, 0.01 and 0.001 forces in balance are equal to 1e-15, 2e-11 and 2e-6.
     """
     o_0, o_1, o_2, steepest = shape
     middle, bent = 3.0 * d, 8.0 * d
