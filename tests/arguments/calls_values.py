@@ -121,9 +121,7 @@ def _constraints() -> dict[str, tuple]:
 
 
 def _tendons() -> dict[str, tuple]:
-    model, b = kt.models.double_pendulum(), kt.ModelBuilder("ball")
-    b.add_body("upper", joint=kt.joints.Spherical(), joint_name="shoulder", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    ball = b.build()
+    model = kt.models.double_pendulum()
     path = (tendons.ViaPoint("world"), tendons.ViaPoint("lower"))
     given = {
         "JointTerm": dict(joint="elbow", coefficient=0.5),
@@ -155,7 +153,9 @@ def _pair() -> ContactPair:
 
 def _forces() -> dict[str, tuple]:
     """Elements on a model, where their names and numbers are checked."""
-    model = kt.models.double_pendulum()
+    model, b = kt.models.double_pendulum(), kt.ModelBuilder("ball")
+    b.add_body("upper", joint=kt.joints.Spherical(), joint_name="shoulder", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    ball = b.build()
     path = (tendons.ViaPoint("world"), tendons.ViaPoint("lower"))
     kinds = {
         "BodyDamping": dict(name="air", frame="lower", angular=0.1, linear=(1.0, 2.0, 3.0)),
