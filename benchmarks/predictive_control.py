@@ -4,9 +4,10 @@ The closed loops are those of ``examples/42_reach_around_an_obstacle.py`` (seven
 ms) and ``examples/43_trot_by_sampling.py`` (a quadruped on four feet with friction, 20 controls of two steps of 10 ms,
 float32), on two threads. Each gives the wall time of all of its control steps, and what it reached. Beside them stand
 the rollouts of one control step alone, in kinetree and by `mujoco.rollout` with as many threads: the same forces from
-the same state. The arm has no stops there; both engines must end in the same states to rounding. MuJoCo's contact is
-soft: with steps of 1 ms and contact as stiff as they allow, half of the quadruped's motions must end within 3 cm; how
-far steps of 10 ms are from those of 1 ms is measured for each engine. Last come the searches of iLQR and DDP.
+the same state, in CPU time of all threads. The arm has no stops there; both engines must end in the same states to
+rounding. MuJoCo's contact is soft: with steps of 1 ms and contact as stiff as they allow, half of the quadruped's
+motions must end within 3 cm; how far steps of 10 ms are from those of 1 ms is measured for each engine. Last come the
+searches of iLQR and DDP.
 ``python -m benchmarks.predictive_control`` writes ``benchmarks/results/predictive_control.json`` and the figure of
 ``docs/predictive_control.md``; ``--quick`` checks the harness and says nothing about speed.
 """
@@ -159,9 +160,9 @@ def measured(task, samples: int, repeats: int) -> dict[str, object]:
     times = {name: [] for name in runs}
     for k in range(repeats):
         for name in [*runs][k % 3 :] + [*runs][: k % 3]:
-            began = time.perf_counter()
+            began = time.process_time()
             runs[name]()
-            times[name].append(time.perf_counter() - began)
+            times[name].append(time.process_time() - began)
     ratios = {name: timing.ratios(times["mujoco"], times[name]) for name in runs if name != "mujoco"}
     row = {"task": task.name, "samples": samples, **task.closed_loop(samples), "ratios": ratios,
            "rollouts": {name: timing.summary(each) for name, each in times.items()}}  # fmt: skip
@@ -222,8 +223,8 @@ def measure(kt, cases, repeats: int) -> tuple[dict[str, object], dict[str, list]
         "searches": searches(kt, max(1, repeats // 5)),
         "machine": machine.machine(),
         "versions": machine.versions((*machine.PACKAGES, "mujoco")),
-        "method": {"clock": "wall time", "threads": THREADS, "repeats": repeats, "controls": CONTROLS, "dt": DT,
-                   "substeps": SUBSTEPS, "seed": SEED},
+        "method": {"clock": "wall time; CPU time of all threads for rollouts", "threads": THREADS, "repeats": repeats,
+                   "controls": CONTROLS, "dt": DT, "substeps": SUBSTEPS, "seed": SEED},
     }  # fmt: skip
     return result, curves
 
@@ -256,8 +257,8 @@ def draw(kt, curves) -> None:
 
 def table(result: dict[str, object]) -> str:
     """The tables of ``docs/predictive_control.md``."""
-    lines = ["| task | samples | control step, ms | 99 % | closed loop | its rollouts, float64, ms | float32 "
-             "| `mujoco.rollout`, ms | ratio | float32 |",
+    lines = ["| task | samples | control step, ms | 99 % | closed loop | its rollouts, float64, CPU ms | float32 "
+             "| `mujoco.rollout`, CPU ms | ratio | float32 |",
              "| --- " + "| ---: " * 3 + "| --- " + "| ---: " * 5 + "|"]  # fmt: skip
     for row in result["rows"]:
         alone = [f"{1e3 * each['median']:.1f}" for each in row["rollouts"].values()]
@@ -284,7 +285,7 @@ def table(result: dict[str, object]) -> str:
     about = machine_line(result).replace("one core", f"{THREADS} threads")
     load = result["machine"]["load_average"][0]
     busy = " **Measured on a busy machine.**" if load > THREADS + 0.5 else ""
-    return "\n".join([*lines, "", f"{about} Wall time. Load {load:.1f}.{busy}"])
+    return "\n".join([*lines, "", f"{about} Control steps and iterations: wall time. Load {load:.1f}.{busy}"])
 
 
 def main(arguments: list[str] | None = None) -> None:
