@@ -343,20 +343,58 @@ def test_the_energy_balance_has_impacts_and_friction():
     assert run.contacts.forces.shape == (7, 4, 3) and (resting >= 0.0).all()
 
 
-def test_a_leaning_disc_rolls_in_a_circle_if_friction_allows():
-    """A coin at 45 degrees on a circle of 2 m: precession by the closed form; below the ratio of forces it slips."""
-    lean, radius, omega, spin, ratio = math.radians(45.0), 2.0, 2.153102546073, -4.306205092147, 0.610974492399
-    down = np.array([-math.sin(lean), 0.0, math.cos(lean)])  # from the point of contact to the center
+@pytest.mark.parametrize(
+    ("r", "degrees", "radius", "omega", "spin", "ratio"),
+    [
+        (0.05, 20.0, 0.2, 3.579796822548, 14.319187290191, 0.238923607227),
+        (1.0, 45.0, 2.0, 2.153102546073, 4.306205092147, 0.610974492399),
+    ],
+)
+def test_a_leaning_disc_rolls_in_a_circle_if_friction_allows(r, degrees, radius, omega, spin, ratio):
+    """A coin on a circle: precession by the closed form; below the ratio of forces it slips."""
+    lean = math.radians(degrees)
+    down = r * np.array([-math.sin(lean), 0.0, math.cos(lean)])  # from the point of contact to the center
     axis = np.array([math.cos(lean), 0.0, math.sin(lean)])
-    R = np.stack((down, np.cross(axis, down), axis), axis=1)
-    center, w = np.array([radius, 0.0, 0.0]) + down, np.array([0.0, 0.0, omega]) + spin * axis
+    R = np.stack((down / r, np.cross(axis, down / r), axis), axis=1)
+    center, w = np.array([radius, 0.0, 0.0]) + down, np.array([0.0, 0.0, omega]) - spin * axis
     q = np.concatenate((center, Rotation.from_matrix(R).as_quat(scalar_first=True)))
     v = np.concatenate((R.T @ w, R.T @ np.cross(w, down)))
-    disc = single(Shape("body", "cylinder", (1.0, 1e-9), name="disc"), np.diag([0.25, 0.25, 0.5]))
+    disc = single(Shape("body", "cylinder", (r, 1e-9), name="disc"), r**2 * np.diag([0.25, 0.25, 0.5]))
     run = moved(on(disc, friction=1.01 * ratio), q, v, 0.3)
-    assert np.hypot(*run.q[:, :2].T) == pytest.approx(radius - math.sin(lean), abs=1e-9)
+    assert np.hypot(*run.q[:, :2].T) == pytest.approx(radius - r * math.sin(lean), abs=1e-9)
     force = kt.contact.contact_accelerations(run.model, q, v, np.zeros(6)).forces.sum(axis=0)
     assert np.hypot(*force[:2]) / force[2] == pytest.approx(ratio, abs=1e-8)
     assert np.ptp(run.energy) < 1e-8 and not run.events
     slips = kt.contact.contact_accelerations(on(disc, friction=0.99 * ratio), q, v, np.zeros(6))
     assert np.hypot(*slips.accelerations[0, :2]) > 1e-2
+
+
+@pytest.mark.parametrize("k", [0.4, 2.0 / 3.0])
+def test_any_ball_that_slides_ends_rolling(k):
+    """Inertia k m r^2: it rolls at v0 / (mu g (1 + 1 / k)) with v0 / (1 + k): problems 3.3."""
+    body = single(Shape("body", "sphere", (0.1,), name="ball"), 0.01 * k * np.eye(3))
+    run = moved(on(body, friction=0.2), [0, 0, 0.1, 1, 0, 0, 0], [0, 0, 0, 2, 0, 0], 0.5)
+    (end,) = times(run, "stick")
+    assert end == pytest.approx(2.0 / (0.2 * G * (1.0 + 1.0 / k)), abs=1e-9)
+    twist = kt.kinematics.body_velocities(body, run.q[-1], run.v[-1], reference="local_world_aligned")
+    assert twist[1, 3] == pytest.approx(2.0 / (1.0 + k), abs=1e-8)
+
+
+@pytest.mark.sweep
+def test_a_robot_hit_by_a_ball_keeps_the_momentum_of_both():
+    """A free quadruped without gravity and a ball of 10 kg: both momenta stay, by time stepping to its order."""
+    b = kt.ModelBuilder.of(kt.load("quadruped", floating_base=True))
+    b.add_body("hit", joint=kt.joints.Free(), parent="world", mass=10.0, inertia=0.1 * np.eye(3))
+    model = b.build()
+    trunk = model.body_names[1]
+    shapes = Shape(trunk, "box", (0.5, 0.25, 0.15), name="trunk"), Shape("hit", "sphere", (0.1,), name="ball")
+    model = model.replace(gravity=(0, 0, 0), contacts=[ContactPair("hit", *shapes, friction=0.5, restitution=0.6)])
+    q, v = model.neutral(), np.zeros(model.nv)
+    q[model.q_index("hit")][:3] = q[model.q_index(model.joint_names[0])][:3] + [0.1, 0.6, 0.03]
+    v[model.v_index("hit")][3:] = [0.3, -3.0, 0.2]
+    for integrator, dt, most in (("event_driven", 0.05, 1e-8), ("time_stepping", 1e-3, 2e-3)):
+        run = moved(model, q, v, 0.3, dt, integrator)
+        h = kt.momentum(model, run.q, run.v)
+        assert run.contacts.forces[..., 2].max() > 0.0 and np.abs(run.v[-1, 6:18]).max() > 0.05
+        assert np.abs(h - h[0]).max() < most * np.abs(h[0]).max()
+        assert np.diff(run.energy).max() < 1e-6

@@ -198,6 +198,14 @@ def test_a_drop_on_a_soft_floor_is_that_of_its_equation(soft):
     assert work == pytest.approx(run.energy[-1] - run.energy[0], abs=1e-7)
 
 
+@pytest.mark.parametrize(("ratio", "e"), [(0.05, 0.858758101775), (0.1, 0.744079397722), (0.2, 0.571740027585)])
+def test_the_rebound_of_soft_contact_follows_from_its_damping(ratio, e):
+    """K and D without gravity, until the force is zero: problems 3.9."""
+    pair = ContactPair("c", FLOOR, BALL, friction=0.0, stiffness=2e4, relaxation_time=2.0 * ratio * 1e-2)
+    run = moved(DROP.replace(contacts=[pair], gravity=(0, 0, 0)), [0.2], [-1.0], 0.3, 0.1)
+    assert run.v[-1, 0] == pytest.approx(e, abs=1e-7) and len(times(run, "lift-off")) == 1
+
+
 def test_a_soft_and_a_rigid_foot_share_a_load():
     """A plank with a rigid foot and one on a spring: each has half of the weight; the rigid one has friction."""
     b = kt.ModelBuilder("plank", gravity=(0.0, -G, 0.0))
