@@ -178,7 +178,7 @@ def draw(result: dict[str, object]) -> None:
         yscale="log", xlabel="time [s]", ylabel="chunks left + 1", title="Stragglers",
         xlim=(0.7 * end, 1.02 * end), ylim=(0.7, 3e4),
     )  # fmt: skip
-    axes[2].legend(loc="lower left")
+    axes[2].legend(loc="upper right")
     figure.tight_layout()
     figure.savefig(FIGURE, metadata={"Date": None})
     plt.close(figure)

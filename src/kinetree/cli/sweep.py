@@ -47,9 +47,9 @@ def sweep(
     The same command continues a sweep that was interrupted. The section sweep of a simulation file has parameters and
     measures: docs/sweeps.md.
     """
+    from kinetree.simulation.rollout_device import DEVICES
     from kinetree.simulation_files.simulation_file import SimulationFile
     from kinetree.simulation_files.sweeping import store_of, swept
-    from kinetree.sweeps.sweep import DEVICES
 
     choice("device", device, DEVICES)
     if file.suffix.lower() not in completion.SIMULATIONS:

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.projection import has_loops
 from kinetree.algorithms.spec import Spec
-from kinetree.arguments import a_method, a_model, a_truth_value, checked, choice, number, refuse
+from kinetree.arguments import a_method, a_model, a_truth_value, checked, number, refuse
 from kinetree.compiler.array_calls import checked_outs, writable_apart
 from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
@@ -36,12 +36,14 @@ from kinetree.simulation.rollout_arrays import (
     MeasuredRolloutStates,
     RolloutStates,
     arrays_of,
+    at_step,
     control_over_time,
     count_steps,
+    only,
     over_time,
     start_of_time,
 )
-from kinetree.simulation.rollout_device import DEVICES, require_device, rolled_on_device
+from kinetree.simulation.rollout_device import a_device, rolled_on_device
 from kinetree.simulation.rollout_model import a_ground, on_ground, require_contacts, rollout_method, with_stops
 from kinetree.simulation.rollout_singular import PIVOT, is_repeated, through_singular
 
@@ -125,9 +127,7 @@ class Rollout:
         self._method, self.integrator = rollout_method(integrator, self.model)
         self.checks = bool(checks)
         self.threads = checked_threads(threads)
-        self.device = choice("rollout: device", device, DEVICES)
-        if device == "cuda":
-            require_device("rollout")
+        self.device = a_device("rollout", device)
         self._parameters: tuple = ()
         self._functions: dict[tuple, Function] = {}
         self._chosen: dict[str, Rollout] = {}
@@ -295,7 +295,7 @@ class Rollout:
         kinds, inputs = [precision], {}
         for name, value in given.items():
             if value is not None:
-                (inputs[name],), _, precision = _only(as_arrays(_INPUTS, model, {name: value}))
+                (inputs[name],), _, precision = only(as_arrays(_INPUTS, model, {name: value}))
                 kinds.append(precision)
         try:
             kind = np.result_type(*kinds) if dtype is None else np.dtype(dtype)
@@ -418,7 +418,7 @@ class Rollout:
             except KinetreeError as error:
                 if isinstance(error, UnsupportedError):
                     raise
-                raise _at_step(error, t, time) from None
+                raise at_step(error, t, time) from None
 
     def _at(self, inputs, present, t: int) -> list[np.ndarray]:
         """The inputs of one step: forces, the step's length, the time if it is needed, and those that are present."""
@@ -591,20 +591,6 @@ def rollout(
     return compiled(
         q0, v0, tau, dt, steps=steps, f_ext=f_ext, x0=x0, control=control, record=record, t0=t0, out=out, dtype=dtype
     )
-
-
-def _only(checked):
-    arrays, axes, dtype = checked
-    return tuple(arrays.values()), axes, dtype
-
-
-def _at_step(error: KinetreeError, t: int, time: float) -> KinetreeError:
-    """The error of a step as one of the rollout."""
-    when = "at the start" if t == 0 else f"at step {t} (t = {time:.6g} s)"
-    error.message = f"rollout, {when}: {error.message}"
-    error.args = (error.message,)
-    error.step = t
-    return error
 
 
 def _rebuilt(model, integrator, closure, checks, threads, device, parameters) -> Rollout:

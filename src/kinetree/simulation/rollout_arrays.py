@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.arguments import whole
-from kinetree.errors import NonFiniteError, ShapeError, SimulationError
+from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError
 from kinetree.simulation.control import control_parts
 
 
@@ -176,3 +176,18 @@ def over_time(name: str, x: np.ndarray, own: int, steps: int, state_axes: tuple[
 def arrays_of(found) -> list[np.ndarray]:
     """The results of a function with one or several outputs."""
     return [np.asarray(x) for x in (found if isinstance(found, (tuple, list)) else (found,))]
+
+
+def only(checked):
+    """Checked arrays without their names."""
+    arrays, axes, dtype = checked
+    return tuple(arrays.values()), axes, dtype
+
+
+def at_step(error: KinetreeError, t: int, time: float) -> KinetreeError:
+    """The error of a step as one of the rollout."""
+    when = "at the start" if t == 0 else f"at step {t} (t = {time:.6g} s)"
+    error.message = f"rollout, {when}: {error.message}"
+    error.args = (error.message,)
+    error.step = t
+    return error

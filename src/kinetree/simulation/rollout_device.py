@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.arguments import choice
 from kinetree.compiler.function import Function, StatewiseFunction
 from kinetree.errors import CompilationError, KinetreeError, MissingDependencyError, ShapeError
 from kinetree.export.wrapper import imported
@@ -16,18 +17,21 @@ _NEEDS = (
 )
 
 
-def require_device(caller: str) -> None:
-    """Raise an error where there is no CUDA device.
+def a_device(caller: str, device: object) -> str:
+    """The argument ``device=``; a CUDA device must be there.
 
     Parameters
     ----------
     caller : str
         Opens the message.
+    device : {"cpu", "cuda"}
 
     Raises
     ------
-    MissingDependencyError
+    UnknownNameError, ArgumentError, MissingDependencyError
     """
+    if choice(f"{caller}: device", device, DEVICES) == "cpu":
+        return "cpu"
     cupy = imported("cupy", f"{caller}: {_NEEDS}")
     try:
         count, reason = cupy.cuda.runtime.getDeviceCount(), ""
@@ -37,6 +41,7 @@ def require_device(caller: str) -> None:
         raise MissingDependencyError(
             f"{caller}: device='cuda', but there is no CUDA device{reason}. Take device='cpu'.", package="cupy"
         )
+    return "cuda"
 
 
 def rolled_on_device(f: Function, batch, states, inputs, records, steps: int, every: int) -> int:

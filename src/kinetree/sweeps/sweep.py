@@ -10,11 +10,11 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kinetree.arguments import a_path, a_truth_value, choice, refuse, shown, whole
+from kinetree.arguments import a_path, a_truth_value, refuse, shown, whole
 from kinetree.errors import ArgumentError, SweepError
 from kinetree.model import Model
 from kinetree.simulation.progress import Progress
-from kinetree.simulation.rollout_device import DEVICES, require_device
+from kinetree.simulation.rollout_device import a_device
 from kinetree.sweeps import cluster
 from kinetree.sweeps.chunk import Failure, computed
 from kinetree.sweeps.design import Design
@@ -188,7 +188,7 @@ def sweep(
     (200,)
     """
     began = time.perf_counter()
-    choice("sweep: device", device, DEVICES)
+    device = a_device("sweep", device)
     a_truth_value("sweep: overwrite", overwrite)
     if store is not None:
         a_path("sweep: store", store)
@@ -197,8 +197,6 @@ def sweep(
     chunk = None if chunk is None else whole("sweep: chunk", chunk, "a positive whole number", least=1)
     if not isinstance(model, Model) and not callable(model):
         refuse("sweep: model", model, "a kinetree.Model, or a function that makes one")
-    if device == "cuda":
-        require_device("sweep")
     _check_client(client, workers)
     plan = Plan(
         model, Design.of(over, design, sampling, samples, seed), Runs.of(simulate), measures_of(measure), device
