@@ -119,7 +119,7 @@ def test_gradients_by_the_numbers_of_a_material():
 
 
 def test_the_gradient_of_a_model_of_point_masses():
-    """The same rope as joints, springs and bodies, by implicit Euler; rollouts end Newton's method at 1e-7."""
+    """The same rope as joints, springs and bodies, whose rollouts take a fixed number of corrections."""
     body = rope(bending_stiffness=0.0, damping=0.0)
     nodes, velocities = start(body, 0.05)
     nodes[0] = body.nodes[0]
