@@ -82,6 +82,9 @@ MADE = {
     "maximal_coordinates.Solution",
     "maximal_coordinates.Step",
     "surgery.Simplification",
+    "sweeps.Batch",
+    "sweeps.Failure",
+    "sweeps.SweepRun",
     "viz.JointKind",
 }
 """Results that the library makes, and what is left: no entry of their own; their methods have (`calls_methods`)."""
@@ -101,6 +104,7 @@ TABLES = (
     "calls_collision",
     "calls_environments",
     "calls_predictive_control",
+    "calls_sweeps",
     "calls_contact",
 )  # fmt: skip
 """Modules with one valid call of each callable."""

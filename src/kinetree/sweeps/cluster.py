@@ -175,7 +175,7 @@ class Sharing:
         hosts: dict[str, str] = {}
         for address, worker in self._workers().items():
             hosts.setdefault(worker["host"], address)
-        if self._client.cluster is not None and len(hosts) == 1:
+        if set(hosts) == {"127.0.0.1"}:
             return  # workers of this machine: the first samples have been computed here
         futures = {
             address: self._client.submit(prepared, self._packed, self._digest, workers=[address], pure=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from kinetree.arguments import number, refuse, shown
+from kinetree.arguments import choice, number, refuse, shown
 from kinetree.errors import ArgumentError, SimulationError, unknown_name
 from kinetree.simulation.options import A_TIME, Record
 
@@ -82,8 +82,7 @@ class Runs:
             )
         if self.record is not None and not isinstance(self.record, Record):
             refuse("sweep: record", self.record, "a kinetree.Record")
-        if self.dtype not in ("float64", "float32"):
-            refuse("sweep: dtype", self.dtype, '"float64" or "float32"')
+        choice("sweep: dtype", self.dtype, ("float64", "float32"))
         if self.steps % self.every:
             raise SimulationError(
                 f"sweep: {self.steps} steps are no multiple of the {self.every} from one record to the next."

@@ -190,6 +190,8 @@ def sweep(
     began = time.perf_counter()
     device = a_device("sweep", device)
     a_truth_value("sweep: overwrite", overwrite)
+    if progress is not None:
+        a_truth_value("sweep: progress", progress)
     if store is not None:
         a_path("sweep: store", store)
     retries = whole("sweep: retries", retries, "a whole number from 0", least=0)
@@ -283,7 +285,7 @@ def _about(plan, probe, description, chunk, threads: int) -> dict:
 
 
 def _check_client(client, workers: int | None) -> None:
-    if client is None or client is False or client == "local":
+    if client is None or client is False or (isinstance(client, str) and client == "local"):
         return
     if workers is not None:
         raise ArgumentError(
