@@ -22,7 +22,7 @@ from tests.sweeps.test_store import content
 
 distributed = pytest.importorskip("distributed")
 CHUNKS = SAMPLES // CHUNK
-SOON = 60.0  # s, in which anything that these tests wait for has happened, also on a busy machine
+SOON = 300.0  # s, in which anything that these tests wait for has happened, also on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +80,12 @@ def test_the_client_is_killed(undisturbed, tmp_path):
     """Its workers end with it; what was finished is neither lost nor computed again; then the files are the same."""
     path = tmp_path / "runs.zarr"
     process = started("tests.sweeps.slow_sweep", path, "local")
-    eventually(lambda: some_finished(path) or process.poll() is not None, "no chunk is finished")
-    children = open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()
-    process.kill()
-    process.wait()
+    try:
+        eventually(lambda: some_finished(path) or process.poll() is not None, "no chunk is finished")
+        children = open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()
+    finally:
+        process.kill()
+        process.wait()
     eventually(lambda: all(ended(int(child)) for child in children), "the workers live on")
     before = {name: os.stat(path / name).st_mtime_ns for name in content(path) if name.startswith("status/c.")}
     run = swept(path)
