@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ import time
 import kinetree as kt
 
 SAMPLES, CHUNK = 240, 6
-DEADLY = 13  # the sample that ends its process, where KINETREE_TEST_DEADLY is set
+DEADLY = 13  # the sample that ends the worker that computes it
 
 
 def lasting(batch):
@@ -20,8 +21,8 @@ def lasting(batch):
 
 
 def deadly(batch):
-    """A measure that ends the process as the system does when memory is short."""
-    if DEADLY in batch.index:
+    """A measure that ends workers as the system does when memory is short; the client measures its speed, too."""
+    if DEADLY in batch.index and multiprocessing.parent_process() is not None:
         os.kill(os.getpid(), signal.SIGKILL)
     return batch.q[:, -1, 0]
 
