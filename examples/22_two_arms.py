@@ -21,7 +21,6 @@ ROBOTS = {  # file, hand, start
     "ur5": ("ur_description/urdf/ur5_robot.urdf", "tool0", (0.2, -1.4, 1.6, -0.9, 0.7, 0.3)),
     "panda": ("panda_description/urdf/panda.urdf", "panda_hand", (0.2, 0.3, -0.2, -1.8, 0.2, 1.9, 0.4)),
 }
-CASES = {"ur5, ur5": 1.0, "ur5, ur5, masses 5 % too large": 1.05, "ur5, panda": 1.0}
 
 
 def pair(*names):  # two robots face to face with 2 kg in each hand, where the ball joint is closed
@@ -59,7 +58,7 @@ def main(plot: str | None = None) -> None:
     figure = plt.figure(figsize=(8.0, 4.8), layout="constrained")
     for n, what in enumerate(("position [mm]", "velocity [mm/s, mrad/s]", "force [N]")):
         plt.subplot2grid((3, 2), (n, 0)).set(xlabel="t [s]", ylabel=f"error of\n{what}")
-    for name, scale in CASES.items():
+    for name, scale in {"ur5, ur5": 1.0, "ur5, ur5, masses 5 % too large": 1.05, "ur5, panda": 1.0}.items():
         done, *errors = run(*pair(*name.split(", ")[:2]), scale)
         print(f"{name}: largest errors {1e3 * errors[0].max():.4f} mm and {errors[2].max():.2g} N")
         for axes, error, unit in zip(figure.axes[:3], errors, (1e3, 1e3, 1.0), strict=True):

@@ -167,6 +167,8 @@ def table(folder: pathlib.Path) -> dict:
         "lint": (kt.lint, dict(source=str(data.path("arm7")), package_dirs=(), meshes=False, isolate=False)),
         "io.to_urdf": (kt.io.to_urdf, dict(model=m)),
         "io.to_mjcf": (kt.io.to_mjcf, dict(model=m)),
+        "io.to_mujoco": (kt.io.to_mujoco, dict(model=m)),
+        "io.to_pinocchio": (kt.io.to_pinocchio, dict(model=m)),
         "io.to_dh": (kt.io.to_dh, dict(model=six, convention="modified", tip="tool", positive_a=False)),
         "dh": (
             kt.dh,

@@ -52,7 +52,7 @@ def test_the_energy_balance_closes(run):
 def test_forces_are_channels_of_the_run(run):
     """Friction at its limit while the carriage moves; the stop's force while it hits; none of both at rest."""
     channels = {x.name: x for x in run.extra}
-    friction, stop = channels["dry_friction_force"], channels["stop_force"]
+    friction, stop = channels["sticking_friction_force"], channels["stop_force"]
     assert friction.labels == stop.labels == run.coordinates.velocity_labels
     assert friction.units == run.coordinates.force_units
     hits = np.flatnonzero(stop.values[:, 0])
@@ -87,7 +87,7 @@ def test_files_keep_them(run, tmp_path, suffix):
     """Forces, works and the balance; with the model, too."""
     run.save(path := tmp_path / f"run.{suffix}")
     again = kt.Trajectory.load(path)
-    assert {x.name for x in again.extra} >= {"dry_friction_force", "stop_force"}
+    assert {x.name for x in again.extra} >= {"sticking_friction_force", "stop_force"}
     for source in ("stops", "dry friction"):
         np.testing.assert_array_equal(again.energy_balance.works[source], run.energy_balance.works[source])
     np.testing.assert_array_equal(again.metadata.bounded_work, run.metadata.bounded_work)

@@ -8,7 +8,7 @@ Sueda (eq. 2.18)                       here
 ``M_r = J^T M J``                      `reduced_inertia`
 ``f_r = J^T (f_m - M Jdot qd)``        `reduced_forces`, with the forces of joints and force elements
 
-Geared rotors and tendons with inertia, which belong to no single body, join in joint coordinates.
+Gears and tendons with inertia, which belong to no single body, join in joint coordinates.
 
 M_r and f_r are dense: the O(n^3) method of the notes, which reads as it is derived. `articulated_factorization` solves
 with the same M_r in O(n).
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.factorize import LeafFirst
 from kinetree.algorithms.force_slopes import symmetric_damping, symmetric_stiffness
-from kinetree.algorithms.gears import add_gear_inertia, gear_forces
+from kinetree.algorithms.gears import add_gear_inertia, gear_forces, has_gears
 from kinetree.algorithms.kinematics import body_twists, link_transform, motion_subspace, world_transforms
 from kinetree.algorithms.manifold import integrate, reparameterize
 from kinetree.algorithms.matrices import apply, minus, plus
@@ -40,7 +40,7 @@ def reduced_inertia(model, q, J) -> list:
                 M[k][m] = M[m][k] = M[k][m] + other.dot(F)
     for k in range(model.nv):
         M[k][k] = M[k][k] + model.armature[k]
-    if model.rotors:
+    if has_gears(model):
         add_gear_inertia(model, *_links(model, q), M)
     added, _ = tendon_inertia(model, q, [0.0] * model.nv)
     return M if added is None else [plus(row, more) for row, more in zip(M, added, strict=True)]
@@ -61,7 +61,7 @@ def reduced_forces(model, q, v, tau, f_ext, x, u, J) -> list:
     f_r = [t + e - d * v_k for t, e, d, v_k in zip(tau, elastic, damping, v, strict=True)]
     f_r = minus(f_r, tendon_inertia(model, q, v)[1])
     couples = [model.algebra.Force.zero() for _ in range(model.nb)]
-    if model.rotors:
+    if has_gears(model):
         f_r = minus(f_r, gear_forces(model, *_links(model, q), couples, q, v, None))
     Z = [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
     rest = model.algebra.no_rotation

@@ -11,7 +11,7 @@ from kinetree.integrators.kernels import part
 from kinetree.simulation.channels import Quantity, frozen
 from kinetree.state_kinematics import Kinematics
 
-FORCES = {"dry friction": "dry_friction_force", "stops": "stop_force"}
+FORCES = {"dry friction": "sticking_friction_force", "stops": "stop_force"}
 """Sources of the energy balance, and the channels of their forces in runs."""
 LIMITS = HardLimits, HardLoopLimits
 

@@ -92,6 +92,12 @@ class Touches:
         self.occurrences.append(Occurrence(f"{name} of {self._labels[k]}", t, q, v, q, v))
 
 
+def recorded_touches(stepper, record, run_state, system) -> RecordedTouches | None:
+    """Those of a run by fixed steps whose steps do not find events themselves, if its contacts are watched."""
+    watched = stepper is not None and not hasattr(stepper, "occurrences") and is_watched(system.model)
+    return RecordedTouches(record, run_state, system) if watched else None
+
+
 class RecordedTouches:
     """The same of runs that record every step, from the record, where they are asked for: steps take no time for it.
 

@@ -27,7 +27,7 @@ from kinetree.simulation.choice import refuse_endless
 from kinetree.simulation.closed_starts import check_closed
 from kinetree.simulation.components import Step
 from kinetree.simulation.contact_forces import SummedWork, contact_record
-from kinetree.simulation.contact_touches import RecordedTouches, is_watched
+from kinetree.simulation.contact_touches import recorded_touches
 from kinetree.simulation.contacts import candidates_of
 from kinetree.simulation.events import interpolated
 from kinetree.simulation.failures import USABLE, blown_up, with_trajectory
@@ -129,14 +129,11 @@ class Simulation:
         self._run_state = step_loop.RunState(made.q.copy(), made.v.copy(), dt)
         sizes = (len(getattr(self._stepper, name, ())) for name in ("impulses", "work"))
         self._record = step_loop.Recorder(made.model, self._inputs.wrench_of_state, *sizes)
-        watched = not self.is_adaptive and is_watched(made.model) and not hasattr(self._stepper, "occurrences")
-        self._touches = RecordedTouches(self._record, self._run_state, self.system) if watched else None
+        self._touches = recorded_touches(self._stepper, self._record, self._run_state, self.system)
         self._one_step, self.is_over = None, False
         special = isinstance(self._stepper, SingularSteps) or hasattr(self._stepper, "work")
         if self._is_plain and checkpoint is None and self._every == 1 and not special:
-            self._one_step = step_loop.OneStep(
-                self._run_state, self._stepper, self._inputs, self._record, self._project
-            )
+            self._one_step = step_loop.OneStep(self._run_state, self._stepper, self._inputs, self._record, self._project)
         self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
         self._compile_ahead()

@@ -48,8 +48,20 @@ def load_mujoco(
     ----------
     source : mujoco.MjModel or mujoco.MjSpec
         A specification is compiled; its object stays as it is.
-    name, floating_base, base_joint, merge_fixed, unsupported, inertia, massless
-        As for `load_mjcf`.
+    name : str, optional
+        Name of the model; default: its own.
+    floating_base : bool, optional
+        None: as in the source. True: the root body moves freely. False: its free joint is made fixed.
+    base_joint : str
+        Name of a free joint that ``floating_base=True`` adds.
+    merge_fixed : bool
+        True: bodies without joints become frames of the body they are attached to. False: they stay bodies.
+    unsupported : {"raise", "drop"}
+        Treatment of physics that kinetree does not support.
+    inertia : {"raise", "project", "diagonal", "accept"}
+        Treatment of an inertia that no body can have, as for `load_mjcf`.
+    massless : {"raise", "lock"}
+        Treatment of joints that move no inertia: refuse them, or make them fixed.
     folder : path, optional
         Folder of the file that an ``MjModel`` was made of, below which it names its meshes.
 
