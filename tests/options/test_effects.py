@@ -62,6 +62,14 @@ def hung(**options):
     return kt.deformables.Coupled(None, rope(), **options).simulate(0.02, 0.01).x
 
 
+def pair_of_shapes(**options):
+    """A candidate pair of a floor and a ball."""
+    shape = kt.collision.Shape
+    return kt.collision.ContactPair(
+        "a", shape("world", "plane", name="p"), shape("b", "sphere", (0.1,), name="s"), **options
+    )
+
+
 def report(*arrays, **options):
     """The errors that `kinetree.accuracy` finds."""
     found = kt.accuracy(kt.models.cart_pole(), *arrays, **options)
@@ -165,6 +173,13 @@ CASES = [
             ("sampling", {"sampling": "sobol"}, "sampling='sobol' .* over has none"),
             ("workers", {"workers": 2, "client": "tcp://localhost:1"}, "workers = 2 .* client"),
         )
+    ),
+    *(
+        Case(f"kt.collision.{name}", option, lambda: ("test_hunt_crossley.py", "compares them"),
+             lambda o=option, x=value, m=make: m(**{o: x}), f"{option} is {value}, expected .* law='hunt_crossley'")
+        for name, make in (("Ground", kt.collision.Ground), ("Material", kt.collision.Material),
+                           ("ContactPair", pair_of_shapes))
+        for option, value in (("dissipation", 0.3), ("exponent", 2.0))
     ),
     Case("kinetree view", "--robot", lambda: ("tests/cli", "shows a run"),
          lambda: command("view", "cart_pole", "--robot", "arm7"), "--robot .* leave it out"),

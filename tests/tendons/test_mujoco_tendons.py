@@ -176,8 +176,6 @@ def test_runs_with_inertia_along_tendons_keep_their_energy():
     for call in (
         lambda: kt.simulate(model, duration=0.1, dt=0.01, integrator="implicit_midpoint"),
         lambda: kt.forward_dynamics(model, q, v, v, method="aba"),
-        lambda: kt.redmax.equation(model, q, v, v),
-        lambda: kt.maximal(model),
     ):
         with pytest.raises(UnsupportedError, match="tendon rope"):
             call()

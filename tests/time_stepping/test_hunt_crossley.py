@@ -119,6 +119,7 @@ def test_what_does_not_belong_to_the_law_is_refused(crate):
         ({"law": "hertz"}, "no law named 'hertz' in Ground. Known: linear, hunt_crossley"),
         ({"exponent": 0.5}, "exponent is 0.5, expected a finite number not below 1"),
         ({"law": "linear"}, "dissipation is 0.3, expected 0, or law='hunt_crossley'"),
+        ({"law": "linear", "dissipation": 0.0, "exponent": 2.0}, "exponent is 2.0, expected the default, 1.5, or law="),
     ):
         with pytest.raises((ArgumentError, kt.errors.UnknownNameError), match=text):
             Ground(**HERTZ | more)

@@ -12,6 +12,7 @@ from kinetree.spatial.scalar import exp, log, where
 LEAST = {"friction": 0.0, "restitution": 0.0, "stiffness": 0.0, "relaxation_time": 0.0, "margin": 0.0}
 """The numbers of a contact, and their least values."""
 HUNT_CROSSLEY = {"dissipation": 0.0, "exponent": 1.0}
+HERTZ = 1.5  # exponent of a ball on a plane, the default
 """The same of the further ones of the law of Hunt and Crossley."""
 LAWS = ("linear", "hunt_crossley")
 
@@ -41,6 +42,8 @@ def check_material(what: str, owner) -> None:
     elif owner.dissipation:
         expected = "0, or law='hunt_crossley'; law='linear' is damped by its relaxation_time"
         refuse(f"{what}: dissipation", owner.dissipation, expected)
+    elif owner.exponent != HERTZ:
+        refuse(f"{what}: exponent", owner.exponent, "the default, 1.5, or law='hunt_crossley'; law='linear' has none")
 
 
 def _check_hunt_crossley(what: str, owner) -> None:
@@ -115,7 +118,7 @@ class Material:
     margin: float = 0.0
     law: str = "linear"
     dissipation: float = 0.0
-    exponent: float = 1.5
+    exponent: float = HERTZ
 
     def __post_init__(self) -> None:
         check_material("Material", self)
@@ -155,7 +158,7 @@ class Ground:
     margin: float = 0.0
     law: str = "linear"
     dissipation: float = 0.0
-    exponent: float = 1.5
+    exponent: float = HERTZ
 
     def __post_init__(self) -> None:
         check_material("Ground", self)
