@@ -130,11 +130,11 @@ class Simulation:
         sizes = (len(getattr(self._stepper, name, ())) for name in ("impulses", "work"))
         self._record = step_loop.Recorder(made.model, self._inputs.wrench_of_state, *sizes)
         self._touches = recorded_touches(self._stepper, self._record, self._run_state, self.system)
-        self._one_step, self.is_over = None, False
+        self._one_step, self.is_over, self.wall_time, self._since = None, False, 0.0, None
         special = isinstance(self._stepper, SingularSteps) or hasattr(self._stepper, "work")
         if self._is_plain and checkpoint is None and self._every == 1 and not special:
-            self._one_step = step_loop.OneStep(self._run_state, self._stepper, self._inputs, self._record, self._project)
-        self.wall_time, self._since = 0.0, None
+            parts = self._run_state, self._stepper, self._inputs, self._record, self._project
+            self._one_step = step_loop.OneStep(*parts)
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
         self._compile_ahead()
         self._inputs.reset()
