@@ -158,17 +158,19 @@ def test_processes_are_killed_again_and_again(undisturbed, tmp_path, seed):
     path, rng, tries = tmp_path / "runs.zarr", np.random.default_rng(seed), 0
     while not some_finished(path, CHUNKS):
         tries += 1
-        assert tries < 100
-        process = started("tests.sweeps.slow_sweep", path, "local")
-        eventually(lambda process=process: some_finished(path, 1) or process.poll() is not None, "no chunk is finished")
-        time.sleep(rng.uniform(0.0, 3.0))
+        assert tries <= CHUNKS, "each try adds a chunk"
+        process, more = started("tests.sweeps.slow_sweep", path, "local"), len(list(path.glob("status/c.*"))) + 1
+        eventually(
+            lambda process=process, more=more: some_finished(path, more) or process.poll() is not None, "nothing new"
+        )
+        time.sleep(rng.uniform(0.0, 0.5))
         children = open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()
         if children and rng.random() < 0.5:
             try:
                 os.kill(int(rng.choice(children)), signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            time.sleep(rng.uniform(0.0, 2.0))
+            time.sleep(rng.uniform(0.0, 0.5))
         process.kill()
         process.wait()
     swept(path)
