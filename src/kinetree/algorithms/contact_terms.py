@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinetree.algorithms.bounded_rows import row_laws, wide_rows
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.contacts import detect
-from kinetree.algorithms.free_step import along, free_step, normal_target
+from kinetree.algorithms.free_step import free_step, normal_target
 from kinetree.algorithms.spec import algorithm
 
 
@@ -62,9 +62,9 @@ def contact_terms(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     """
     step = free_step(model, q, v, tau, dt, f_ext, x, u)
     contacts = detect(model, step.kin)
-    rows, rates = [row for c in contacts for row in c.rows], []
+    rows = [row for c in contacts for row in c.rows]
     laws = [[0.0] * 4 for _ in rows]
-    rates = [along(row, step.predicted) for row in rows]
+    rates = [rate for c in contacts for rate in c.rates(step.predicted)]
     bounded = {n: ({k: 1.0}, step.predicted[k], law) for k, n, law in _single(model, step, dt)}
     for n, each in wide_rows(model, step.kin, dt, step.predicted).items():
         bounded[n] = each.row, each.rate(step.predicted), each.law
@@ -76,8 +76,7 @@ def contact_terms(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     W = [step.space.row(row) for row in rows]
     responses = [step.space.velocities([w.get(m, 0.0) for m in range(len(step.space.scale))]) for w in W]
     goals = [
-        normal_target(c.pair, c.gap, dt, along(c.rows[2], step.before), along(c.rows[2], step.predicted))
-        for c in contacts
+        normal_target(c.pair, c.gap, dt, c.rates(step.before)[2], c.rates(step.predicted)[2]) for c in contacts
     ]
     dense = [[w.get(m, 0.0) for m in range(model.nv)] for w in W]
     return dense, rates, responses, step.predicted, [x for x, _ in goals], [x for _, x in goals], laws

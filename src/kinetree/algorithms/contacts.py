@@ -33,6 +33,8 @@ class Detected(NamedTuple):
         ``(t1, t2, n)`` in world coordinates.
     rows : tuple of dict
         For each axis the relative velocity under a unit of each velocity coordinate, where it is not zero.
+    driven : tuple of scalars
+        For each axis the relative velocity that joints have by time alone.
     """
 
     pair: ContactPair
@@ -40,6 +42,12 @@ class Detected(NamedTuple):
     position: Vector3
     axes: tuple[Vector3, Vector3, Vector3]
     rows: tuple[dict, dict, dict]
+    driven: tuple
+
+    def rates(self, v) -> list:
+        """The relative velocity along the axes at these velocities."""
+        given = zip(self.rows, self.driven, strict=True)
+        return [sum((x * v[k] for k, x in row.items()), start=more) for row, more in given]
 
 
 class BodyPlaces:
@@ -89,6 +97,18 @@ class BodyPlaces:
                     row[k] = axis.dot(velocity)
         return rows
 
+    def driven(self, pair: ContactPair, at: Vector3, axes: Sequence[Vector3]) -> tuple:
+        """Relative velocity at a point along axes without velocities: that of joints that time moves."""
+        first, second = self._moving(pair)
+        velocity = Vector3.zero()
+        for i in sorted(first ^ second):
+            joint = self.model.joints[i]
+            if joint.rheonomic:
+                X, sigma = self.kin.X_0[i], joint.sigma(self.model.q_of(i, self.kin.q))
+                moved = X.E.inverse_apply(sigma.linear) + X.E.inverse_apply(sigma.angular).cross(at - X.r)
+                velocity = velocity + moved if i in second else velocity - moved
+        return tuple(axis.dot(velocity) for axis in axes)
+
     def contacts(self, pair: ContactPair) -> list[Detected]:
         """The candidate points of a pair, with their axes and rows."""
         return [self.contact(pair, point) for point in self.points(pair)]
@@ -100,7 +120,8 @@ class BodyPlaces:
     def contact(self, pair: ContactPair, point: ContactPoint) -> Detected:
         """A candidate point with its axes and rows."""
         axes = contact_axes(point.normal)
-        return Detected(pair, point.gap, point.position, axes, self.rows(pair, point.position, axes))
+        at = pair, point.position, axes
+        return Detected(pair, point.gap, point.position, axes, self.rows(*at), self.driven(*at))
 
 
 def _snapped(R: Matrix3) -> Matrix3:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.contact_sweeps import TINY, product
 from kinetree.algorithms.contacts import detect
-from kinetree.algorithms.free_step import FreeStep, along, normal_target
+from kinetree.algorithms.free_step import FreeStep, normal_target
 from kinetree.algorithms.hunt_crossley import HuntCrossley
 from kinetree.spatial.scalar import sqrt, where
 
@@ -29,14 +29,14 @@ def contact_natural_maps(model, step: FreeStep, dt, velocities, impulses) -> lis
     """
     found = []
     for k, c in enumerate(detect(model, step.kin)):
-        impulse, rates = impulses[3 * k : 3 * k + 3], [along(row, velocities) for row in c.rows]
+        impulse, rates = impulses[3 * k : 3 * k + 3], c.rates(velocities)
         response = sum((product(w, w) for w in map(step.space.row, c.rows)), start=0.0)
         if c.pair.law == "hunt_crossley":  # as far as the rate is from the one that belongs to the impulse
             law = HuntCrossley(c.gap, dt, c.pair.stiffness, c.pair.dissipation, c.pair.exponent)
             force, slope = law.impulse(rates[2])
             rates[2] = (impulse[2] - force) / (slope + TINY)
         else:
-            arriving, predicted = (along(c.rows[2], v) for v in (step.before, step.predicted))
+            arriving, predicted = (c.rates(v)[2] for v in (step.before, step.predicted))
             least, compliance = normal_target(c.pair, c.gap, dt, arriving, predicted)
             rates[2], response = rates[2] - least + compliance * impulse[2], response + compliance
         found.append(natural_map(impulse, rates, c.pair.friction, response * (1.0 / 3.0) + TINY))

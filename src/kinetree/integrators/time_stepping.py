@@ -17,7 +17,7 @@ from kinetree.algorithms.bounded_rows import bounded_constraints, bounded_places
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.contact_sweeps import SWEEPS, BoundedRow, Cone, Frictionless, NearCone, swept
 from kinetree.algorithms.contacts import BodyPlaces
-from kinetree.algorithms.free_step import along, free_step, normal_target
+from kinetree.algorithms.free_step import free_step, normal_target
 from kinetree.algorithms.hunt_crossley import HuntCrossley, YieldingCone, YieldingContact
 from kinetree.algorithms.manifold import straight_step
 from kinetree.algorithms.natural_map import contact_natural_maps
@@ -118,13 +118,13 @@ def _block(candidate, step, guess, places=None):
     (pair, point), (model, kin, space, dt, before, predicted) = candidate, step
     places = places or BodyPlaces(model, kin)
     x = places.contact(pair, places.points(pair)[0] if point is None else point)
-    rates = [along(row, before) for row in x.rows]
+    rates = x.rates(before)
     if pair.law == "hunt_crossley":
         law = HuntCrossley(x.gap, dt, pair.stiffness, pair.dissipation, pair.exponent)
         if is_zero(pair.friction):
             return YieldingContact(space.row(x.rows[2]), rates[2], guess[2:], law)
         return YieldingCone(map(space.row, x.rows), rates, pair.friction, guess, law)
-    least, compliance = normal_target(pair, x.gap, dt, rates[2], along(x.rows[2], predicted))
+    least, compliance = normal_target(pair, x.gap, dt, rates[2], x.rates(predicted)[2])
     if is_zero(pair.friction):
         return Frictionless(space.row(x.rows[2]), rates[2], RowLaw(lower=least), guess[2:], compliance=compliance)
     rates[2] = rates[2] - least

@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.algorithms.contacts import BodyPlaces
 from kinetree.collision.material import Ground
+from kinetree.errors import UnsupportedError
 from kinetree.integrators.methods import refuse_contacts
 from kinetree.integrators.system import System
 from kinetree.queries.start import check_start
@@ -76,7 +77,18 @@ def start_on_ground(model, q, is_given: bool, may_hover: bool = False) -> tuple[
     -------
     q : (nq,) array
     notes : list of str
+
+    Raises
+    ------
+    UnsupportedError
+        Joints depend on time.
     """
+    if model.time_dependent:
+        names = [model.joint_name(i) for i in model.outward() if model.joints[i].time_dependent]
+        raise UnsupportedError(
+            f"simulate: contacts beside joints that depend on time ({', '.join(map(repr, names))}) are computed by "
+            "kt.rollout alone. Give ordinary joints a PrescribedMotion, or leave the contacts out with ground=False."
+        )
     notes = []
     for root in model.children(0) if not is_given else ():
         moved, height = _lifted(model, q, root)
@@ -89,7 +101,7 @@ def start_on_ground(model, q, is_given: bool, may_hover: bool = False) -> tuple[
     gaps = System(model).function("contact_gaps", checks=False)(q)
     if not gaps.min(initial=0.0) < -VISIBLE:
         return q, notes
-    check_start(model, q, t=0.0 if model.time_dependent else None)
+    check_start(model, q)
     k = int(np.argmin(gaps))
     pair = next(pair for pair in reversed(model.contacts) if model.contact_labels.index(pair.labels[0]) <= k)
     where = f"{model.contact_labels[k]!r} ({pair.first} and {pair.second}) are {-gaps[k]:.4g} m inside of each other"

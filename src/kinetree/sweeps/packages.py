@@ -18,7 +18,7 @@ def needed(package: str):
         return import_module(package)
     except ImportError as error:
         raise MissingDependencyError(
-            f"sweep: this needs the package {package}: pip install dask distributed 'zarr>=3' xarray, or in a checkout of "
-            'kinetree pip install ".[sweep]". client=False computes in this process.',
+            f"sweep: this needs the package {package}: pip install dask distributed 'zarr>=3' xarray, or in a checkout "
+            'of kinetree pip install ".[sweep]". client=False computes in this process.',
             package=package,
         ) from error
