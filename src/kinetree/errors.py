@@ -135,6 +135,9 @@ class SweepError(KinetreeError, RuntimeError):
 class MemoryLimitError(KinetreeError, MemoryError):
     """A run would not fit into memory; ``needed`` and ``available`` are attributes [bytes]."""
 
+    def __new__(cls, *args, **attributes):  # MemoryError's own refuses this class, where an error is unpickled by it
+        return Exception.__new__(cls, *args)
+
 
 class NonFiniteForceError(SimulationError, NonFiniteError):
     """Joint forces that act in a simulation, or that a controller returned, contain NaN or infinity."""

@@ -149,7 +149,7 @@ def cost_alone(name, frames):
     return cost(trace(dataclasses.replace(spec, body_frames=frames), small()))
 
 
-@pytest.mark.parametrize("every", [37, pytest.param(1, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("every", [53, pytest.param(1, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_algorithm_with_every_other(name, every):
     """A pair gives a batch of what its two algorithms give, and never costs more than both in the same frames."""

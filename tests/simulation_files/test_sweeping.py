@@ -81,7 +81,7 @@ def test_a_sweep_is_that_of_the_python_calls(written, tmp_path):
 def test_one_sample_is_the_run_of_simulate(written):
     """A file without its section is the nominal simulation; the sweep over what it says already is that, too."""
     text = (
-        "model: {file: quadruped, floating_base: true}\nground: {friction: 0.6}\nself_collision: true\nduration: 0.02\n"
+        "model: {file: quadruped, floating_base: true}\nground: {friction: 0.6}\nduration: 0.02\n"
     )
     text += "dt: 2e-3\ncontroller: {kind: joint_impedance, stiffness: 60, damping: 3}\n"
     path = written(text + "sweep: {over: {contact.friction: [0.6, 0.1]}, measure: [q_end, path]}")

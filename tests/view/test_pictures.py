@@ -6,6 +6,7 @@ import base64
 import io
 import sys
 
+import matplotlib
 import numpy as np
 import pytest
 from PIL import Image
@@ -103,7 +104,8 @@ def test_camera_and_zoom(run, tmp_path):
 def test_animations_draw_their_frames(run, tmp_path):
     """A frame for each time, each the picture of matplotlib at that time; in a notebook's page all of them."""
     found = run.animate(fps=2, size=(320, 180), shapes="visual")
-    texts = found.to_jshtml().split("data:image/png;base64,")[1:]
+    with matplotlib.rc_context({"savefig.dpi": "figure"}):  # whatever style is in use
+        texts = found.to_jshtml().split("data:image/png;base64,")[1:]
     assert len(texts) == 2
     for k, text in enumerate(texts):
         content = base64.b64decode(text.split('"')[0].replace("\\\n", ""))
