@@ -334,5 +334,5 @@ def test_reading_without_xarray_says_what_to_install(undisturbed, monkeypatch):
     """Sweeps in one process need no package of the extra until their results are read."""
     monkeypatch.setitem(sys.modules, "xarray", None)
     run = swept(undisturbed)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'kinetree\[sweep\]'"):
+    with pytest.raises(MissingDependencyError, match="xarray: pip install dask distributed 'zarr>=3' xarray"):
         run.data  # noqa: B018
