@@ -191,18 +191,22 @@ def test_entry_keeps_references_in_balance(case):
     program, arrays, numbers, _ = case
     entry = Kernel(program, numbers=numbers, checks=False).scalar_entry
     good, outs = states(arrays), [np.empty(shape) for _, shape in program.outputs]
-    watched = [*good, *outs, np.dtype(float), np.ndarray]
+    own, shared = [*good, *outs], [np.dtype(float), np.ndarray]
 
-    def count():
-        return [sys.getrefcount(x) for x in watched]
+    def count(objects):
+        return np.array([sys.getrefcount(x) for x in objects])
 
     entry(*good, *outs), entry(*good), entry(None)
-    before = count()
+    gc.collect()
+    before = count(own), count(shared)
     for _ in range(100):
         entry(*good, *outs)
         entry(*good)
         entry(good[0], None, None, None)
-    assert count() == before
+    after = count(own), count(shared)
+    assert (after[0] == before[0]).all()
+    # Other code of the process may hold or drop some references to these two; one per call would be 100.
+    assert (abs(after[1] - before[1]) < 100).all()
 
 
 def test_entry_outlives_its_kernel(case):
