@@ -76,10 +76,11 @@ def table(folder: pathlib.Path) -> dict:
             ),
         ),
         "deformables.Coupled.rollout_gradient": (
-            alone.rollout_gradient,
+            scene.rollout_gradient,
             dict(
-                duration=0.01, dt=0.01, running=None, terminal=lambda s: s.position(1).z, nodes=rope.nodes,
-                velocities=rope.nodes, integrator="bdf1",
+                q0=[0.1], v0=[0.2], nodes=rope.nodes, velocities=rope.nodes, x0=None, duration=0.01, dt=0.01,
+                running=None, terminal=lambda s: s.position(1).z, tau=[[0.1]], control=None, numbers=("bob.mass",),
+                integrator="bdf1",
             ),
         ),
         "deformables.Coupled.state": (scene.state, state),

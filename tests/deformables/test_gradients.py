@@ -10,7 +10,7 @@ import pytest
 import kinetree as kt
 from kinetree.deformables.element_derivatives import variables
 from kinetree.deformables.tetrahedra import TETRAHEDRA
-from kinetree.errors import ArgumentError, UnknownNameError, UnsupportedError
+from kinetree.errors import ArgumentError, UnknownNameError
 
 D = kt.deformables
 NUMBERS = {"young_modulus": 2e4, "poisson_ratio": 0.35, "density": 1000.0, "viscosity": 5e-3, "mass_damping": 0.3}
@@ -179,6 +179,3 @@ def test_what_is_wrong_is_named():
         scene.rollout_gradient(0.015, 1e-2)
     with pytest.raises(UnknownNameError, match="the bodies with elements of law 'corotated'"):
         scene.rollout_gradient(0.01, 1e-2).of_material("strand", D.Material(1e4))
-    coupled = D.Coupled(kt.models.pendulum(), rope(fixed=[]), D.Attachment(0, "bob"))
-    with pytest.raises(UnsupportedError, match="coupled with a model are not computed"):
-        coupled.rollout_gradient(0.01, 1e-2)

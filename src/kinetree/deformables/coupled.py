@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from kinetree.arguments import a_callable, a_positive_number, a_truth_value, an_instance, checked, refuse
+import numpy as np
+
+from kinetree.arguments import (
+    a_callable,
+    a_positive_number,
+    a_truth_value,
+    an_instance,
+    array,
+    checked,
+    refuse,
+    some_names,
+)  # fmt: skip
 from kinetree.deformables.gradient import DeformableGradient, node_gradient
 from kinetree.deformables.point_masses import point_mass_model
 from kinetree.deformables.run import CoupledRun
 from kinetree.deformables.step_loop import simulated
 from kinetree.deformables.system import CoupledSystem
-from kinetree.errors import UnsupportedError
+from kinetree.errors import NonFiniteError, ShapeError, SimulationError
 from kinetree.simulation.options import Inputs, Record
+from kinetree.simulation.rollout_arrays import control_over_time
 
 EVERY_STEP = Record()
 
@@ -74,7 +86,7 @@ class Coupled(CoupledSystem):
     instead_of_a_model = (
         "as kt.load and ModelBuilder.build give it: rollouts, gradients and exports take no coupled deformables, whose "
         "steps solve sparse equations. coupled.simulate(...) runs them; coupled.rollout_gradient(...) differentiates "
-        "runs without a model; coupled.point_mass_model() is a Model of few nodes"
+        "them; coupled.point_mass_model() is a Model of few nodes"
     )
 
     @checked(
@@ -144,53 +156,72 @@ class Coupled(CoupledSystem):
         start = self.state(q0, v0, nodes, velocities, x0)
         return simulated(self, start, duration, dt, integrator, controller, inputs, record, progress)
 
-    @checked(duration=a_positive_number, dt=a_positive_number)
+    @checked(duration=a_positive_number, dt=a_positive_number, numbers=some_names)
     def rollout_gradient(
         self,
         duration: float,
         dt: float,
+        q0=None,
+        v0=None,
         *,
         running: Callable | None = None,
         terminal: Callable | None = None,
         nodes=None,
         velocities=None,
+        x0=None,
+        tau=None,
+        control=None,
+        numbers: Sequence[str] = (),
         integrator: str = "linearly_implicit",
     ) -> DeformableGradient:
-        """The objective of a simulation of deformables without a model, and its gradient.
+        """The objective of a simulation of the deformables and the model, and its gradient.
 
         Parameters
         ----------
         duration, dt : float
             [s]
+        q0 : (nq,) array_like, optional
+            Positions of the joints [rad or m]; default: the neutral position.
+        v0 : (nv,) array_like, optional
+            [rad/s or m/s]; default: at rest.
         running, terminal : callable, optional
             Scalar functions of an instant s, at the start of each step and at the end: ``s.position(node, body)`` and
-            ``s.velocity(node, body)`` are vectors of scalars. They are traced: they branch by
-            `kinetree.spatial.scalar.where`.
+            ``s.velocity(node, body)`` are vectors of scalars, ``s.q``, ``s.v`` and ``s.tau`` lists. They are traced:
+            they branch by `kinetree.spatial.scalar.where`.
         nodes, velocities : (n, 3) array_like, optional
             Start of all nodes, body after body [m, m/s]; default: the shape at rest, without velocity.
+        x0 : (nx,) array_like, optional
+            Internal states of the model's force elements [as the elements define them]; default: their own.
+        tau : (T, nv) or (nv,) array_like, optional
+            Actuator forces during each step, or during all [N m or N]; default: none.
+        control : (T, nu) or (nu,) array_like, or mapping, optional
+            Inputs of force elements [as the elements define them], by name as for `kinetree.rollout`.
+        numbers : sequence of str
+            Which of the model's numbers are variables, of ``coupled.model.numbers().names``, with ``*`` and ``?``.
         integrator : {"linearly_implicit", "bdf1", "bdf2", "semi_implicit"}
             As of `simulate`.
 
         Returns
         -------
         DeformableGradient
-            By the start of the nodes, their masses, and the parameters of all elements.
+            By the start of joints and nodes, the inputs, masses of nodes, the parameters of all elements, and numbers.
 
         Raises
         ------
-        ArgumentError, UnknownNameError
+        ArgumentError, UnknownNameError, ShapeError
         SimulationError
             The motion or the gradient is not finite.
         UnsupportedError
-            There is a model.
+            The model has loops, coupled joints, or joints with several charts.
 
         Notes
         -----
         The objective is ``J = terminal(s_T) + dt sum_k running(s_k)``, k = 0 to T - 1. The gradient is that of the
         discrete motion, by the adjoint of each step: one sparse solution, by the step's own factors in
-        "linearly_implicit", by GMRES preconditioned with them in "bdf1" and "bdf2". Where an eigenvalue of the second
-        derivative of an energy is zero, as those of rotations at rest, the matrix of "linearly_implicit" steps has a
-        kink, and the mean of both slopes is taken.
+        "linearly_implicit", by GMRES preconditioned with the step's matrix in "bdf1" and "bdf2". Where an eigenvalue of
+        the second derivative of an energy is zero, as those of rotations at rest, the matrix of "linearly_implicit"
+        steps has a kink, and the mean of both slopes is taken. Attached nodes go through the joints that move them:
+        their starts have no derivatives, their masses have.
 
         Examples
         --------
@@ -202,21 +233,46 @@ class Coupled(CoupledSystem):
         >>> found = scene.rollout_gradient(0.2, 1e-2, terminal=lambda s: s.position(4).z)
         >>> found.elements["strand", "spring"]["stiffness"].shape, found.nodes.shape, bool(found.value < -0.1)
         ((4,), (5, 3), True)
+
+        On the end of a pendulum, by its angle at the start and the torque of each step:
+
+        >>> rope = kt.deformables.strand((0, 0, -1), (0.5, 0, -1), 4, mass=0.2, axial_stiffness=50.0)
+        >>> hook = kt.deformables.Attachment(0, "bob", at=(0, 0, -1))
+        >>> scene = kt.deformables.Coupled(kt.models.pendulum(), rope, hook)
+        >>> found = scene.rollout_gradient(0.2, 1e-2, [0.3], terminal=lambda s: s.position(4).z + s.v[0] ** 2)
+        >>> found.q0.shape, found.tau.shape
+        ((1,), (20, 1))
         """
-        if self.model is not None:
-            raise UnsupportedError(
-                "rollout_gradient: gradients of deformables that are coupled with a model are not computed; "
-                "kt.rollout_gradient takes a model alone, or coupled.point_mass_model() of few nodes.",
-                feature="coupled",
-            )
         steps = max(1, round(duration / dt))
         if abs(steps * dt - duration) > 1e-6 * dt * steps:
             refuse("rollout_gradient: duration", duration, f"a multiple of dt = {dt:g} s")
         for what, function in (("running", running), ("terminal", terminal)):
             if function is not None:
                 a_callable(f"rollout_gradient: {what}", function)
-        start = self.state(None, None, nodes, velocities)
-        return node_gradient(self, start, steps, dt, integrator, running, terminal)
+        start = self.state(q0, v0, nodes, velocities, x0)
+        inputs = self._over_time(tau, control, steps)
+        return node_gradient(self, start, *inputs, steps, dt, integrator, running, terminal, numbers)
+
+    def _over_time(self, tau, control, steps: int) -> list[np.ndarray]:
+        """Actuator forces (T, nv) and inputs (T, nu) of all steps."""
+        model, found = self.model, []
+        if model is not None:
+            control = control_over_time(model, control)
+        for name, value, size in (("tau", tau, "nv"), ("control", control, "nu")):
+            if value is not None and model is None:
+                raise SimulationError(f"rollout_gradient: {name} is given, but there is no model.")
+            size = 0 if model is None else getattr(model, size)
+            value = np.zeros(size) if value is None else array(f"rollout_gradient: {name}", value)
+            if value.shape not in ((size,), (1, size), (steps, size)):
+                raise ShapeError(
+                    f"rollout_gradient: {name} has shape {value.shape}, expected ({steps}, {size}) for {steps} steps, "
+                    f"or ({size},) for all.",
+                    found=value.shape,
+                )
+            if not np.isfinite(value).all():
+                raise NonFiniteError(f"rollout_gradient: {name} must be finite.", name=name)
+            found.append(np.ascontiguousarray(np.broadcast_to(value, (steps, size))))
+        return found
 
     def point_mass_model(self):
         """An ordinary model of the same scene, if all elements are springs.

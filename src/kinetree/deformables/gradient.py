@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 
 from kinetree.arguments import choice, instance, shown, whole
-from kinetree.deformables.adjoint import ADJOINTS, Adjoint, Field
+from kinetree.deformables.adjoint import ADJOINTS, Adjoint, Motion, Slopes
 from kinetree.deformables.element_derivatives import variables
 from kinetree.deformables.material import Material
 from kinetree.deformables.rigid import Load
@@ -43,6 +44,16 @@ class DeformableGradient:
     elements : mapping of (str, str) to mapping of str to array
         For a body and the kind of a law, by each parameter (ne,) or (ne, k): "stiffness", "mu", "viscosity" and others,
         but those of the shape at rest.
+    q0, v0 : (nv,) array
+        By the start of the joints, along the manifold [per rad or m, per rad/s or m/s]; empty without a model.
+    x0 : (nx,) array
+        By the internal states of the model's force elements at the start [per unit of each].
+    tau : (T, nv) array
+        By the actuator forces during each step [per N m or N].
+    control : (T, nu) array
+        By the inputs of force elements during each step [per unit of each].
+    numbers : mapping of str to float
+        By the model's numbers that are variables [per unit of each].
 
     Examples
     --------
@@ -60,6 +71,12 @@ class DeformableGradient:
     masses: np.ndarray
     mass_damping: Mapping[str, float]
     elements: Mapping[tuple[str, str], Mapping[str, np.ndarray]]
+    q0: np.ndarray
+    v0: np.ndarray
+    x0: np.ndarray
+    tau: np.ndarray
+    control: np.ndarray
+    numbers: Mapping[str, float]
     _masses: Mapping[str, tuple[np.ndarray, np.ndarray]]  # of each body: slopes by its masses, and these
 
     def of_material(self, body: str, material: Material) -> dict[str, float]:
@@ -100,10 +117,19 @@ class DeformableGradient:
 
 
 class NodeInstant:
-    """The nodes at an instant, the argument of objectives: positions and velocities as vectors of scalars."""
+    """An instant, the argument of objectives: positions and velocities of nodes as vectors of scalars.
 
-    def __init__(self, bodies: tuple[tuple[str, int], ...], graph: Graph) -> None:
+    Attributes
+    ----------
+    q, v : list of scalars
+        Of the joints [rad or m, and per second].
+    tau : list of scalars
+        Actuator forces during the step that begins here [N m or N]; empty at the end.
+    """
+
+    def __init__(self, bodies: tuple[tuple[str, int], ...], graph: Graph, sizes: Sequence[int] = (0, 0, 0)) -> None:
         self._bodies, self._graph, self.used = bodies, graph, {}
+        self.q, self.v, self.tau = ([graph.input(2 + n, k) for k in range(size)] for n, size in enumerate(sizes))
 
     def position(self, node: int, body: str | None = None) -> Vector3:
         """The position of a node [m].
@@ -157,83 +183,107 @@ class NodeObjective:
     ----------
     bodies : tuple of (str, int)
         Names and numbers of nodes.
+    sizes : tuple of int
+        Entries of q, v and tau.
     function : callable
     """
 
-    def __init__(self, bodies: tuple[tuple[str, int], ...], function: Callable) -> None:
+    def __init__(self, bodies: tuple[tuple[str, int], ...], sizes: tuple[int, ...], function: Callable) -> None:
         graph = Graph()
-        at = NodeInstant(bodies, graph)
+        at = NodeInstant(bodies, graph, sizes)
         value = function(at)
         if not isinstance(value, (Real, Expr)) or isinstance(value, bool):
             raise ArgumentError(f"the objective {function!r} gives {shown(value)}, expected a number.")
         self.used = np.array(list(at.used), dtype=int)
-        self.constant, self.kernel, shape = None, None, (len(self.used), 3)
-        if not isinstance(value, Expr) or not self.used.size:
-            self.constant = float(value) if isinstance(value, Real) else 0.0
-            return
-        leaves = [graph.input(array, k).id for array in range(2) for k in range(3 * len(self.used))]
-        slopes = [Expr(graph, k) for k in adjoints(graph, {value.id: graph.ONE}, leaves)]
-        outputs = [("value", (), [value]), ("x", shape, slopes[: 3 * shape[0]]), ("u", shape, slopes[3 * shape[0] :])]
-        program = lower(graph, [("x", shape), ("u", shape)], outputs)
-        self.kernel = Kernel(program, checks=False, what="compiling an objective of nodes")
+        self.shapes = [(len(self.used), 3)] * 2 + [(size,) for size in sizes]
+        self.constant, self.kernel = float(value) if isinstance(value, Real) else None, None
+        if self.constant is None:
+            named = [(f"part{n}", shape) for n, shape in enumerate(self.shapes) if math.prod(shape)]
+            leaves = [graph.input(int(name[4:]), k) for name, shape in named for k in range(math.prod(shape))]
+            slopes = iter(Expr(graph, k) for k in adjoints(graph, {value.id: graph.ONE}, [x.id for x in leaves]))
+            outputs = [(name, shape, [next(slopes) for _ in range(math.prod(shape))]) for name, shape in named]
+            program = lower(graph, [(f"part{n}", shape) for n, shape in enumerate(self.shapes)],
+                            [("value", (), [value]), *outputs])  # fmt: skip
+            self.kernel = Kernel(program, checks=False, what="compiling an objective of nodes")
 
-    def evaluate(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values (T,) and slopes (T, m, 3) by positions and velocities of the nodes that it uses."""
+    def evaluate(self, x, u, q, v, tau) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Values (T,), and slopes by positions and velocities of the nodes that it uses, by q, v and tau."""
+        given = [np.ascontiguousarray(each) for each in (x[:, self.used], u[:, self.used], q, v, tau)]
+        slopes = [np.zeros_like(each) for each in given]
         if self.kernel is None:
-            return np.full(len(x), self.constant), *np.zeros((2, len(x), 0, 3))
-        given = [np.ascontiguousarray(each[:, self.used]) for each in (x, u)]
-        found = np.empty(len(x)), np.empty_like(given[0]), np.empty_like(given[0])
-        self.kernel.batch(given, found, len(x), [given[0][0].size] * 2, None)
-        return found
+            return np.full(len(x), self.constant), slopes
+        values = np.empty(len(x))
+        found = (values, *(each for each in slopes if each[0].size))
+        self.kernel.batch(given, found, len(x), [each[0].size for each in given], None)
+        return values, slopes
 
 
 @once(most=64)
-def node_objective(bodies: tuple[tuple[str, int], ...], function: Callable) -> NodeObjective:
+def node_objective(bodies: tuple[tuple[str, int], ...], sizes: tuple[int, ...], function: Callable) -> NodeObjective:
     """The objective of a function; the same one for the same arguments, as it is compiled."""
-    return NodeObjective(bodies, function)
+    return NodeObjective(bodies, sizes, function)
 
 
 def node_gradient(
-    scene: CoupledSystem, state: State, steps: int, dt: float, integrator: str, running, terminal
+    scene: CoupledSystem, state: State, tau, control, steps: int, dt: float, integrator: str, running, terminal, numbers
 ) -> DeformableGradient:
     """The gradient of an objective of a run from a state; arguments as of `Coupled.rollout_gradient`."""
     choice("rollout_gradient: integrator", integrator, STEPS, "rollout_gradient")
-    x, u = _motion(scene, state, steps, dt, integrator)
-    adjoint = ADJOINTS[integrator](scene, x, u, dt)
-    value, slopes = 0.0, Field(*np.zeros((2, steps + 1, *state.x.shape)))
+    motion = _room(state, tau, control, steps)
+    adjoint = ADJOINTS[integrator](scene, motion, dt, numbers)
+    _fill(motion, scene, state, dt, integrator)
+    value, slopes = 0.0, Slopes(*(np.zeros_like(each) for each in motion[:5]))
+    none = np.zeros((1, 0))
+    bodies = tuple((body.name, len(body.nodes)) for body in scene.bodies)
     for function, at, weight in ((running, slice(0, steps), dt), (terminal, slice(steps, None), 1.0)):
         if function is not None:
-            cost = node_objective(tuple((body.name, len(body.nodes)) for body in scene.bodies), function)
-            values, by_x, by_u = cost.evaluate(x[at], u[at])
+            given = motion.q[at], motion.v[at], motion.tau if at.stop else none
+            cost = node_objective(bodies, tuple(each.shape[1] for each in given), function)
+            values, (by_x, by_u, by_q, by_v, by_tau) = cost.evaluate(motion.x[at], motion.u[at], *given)
             value += weight * float(values.sum())
             slopes.x[at, cost.used] += weight * by_x
             slopes.u[at, cost.used] += weight * by_u
+            slopes.q[at] += weight * by_q
+            slopes.v[at] += weight * by_v
+            if at.stop:
+                adjoint.tau += weight * by_tau
     for n in reversed(range(steps)):
-        for k, part in adjoint.back(n, Field(slopes.x[n + 1], slopes.u[n + 1])):
-            slopes.x[k] += part.x
-            slopes.u[k] += part.u
+        adjoint.settle(n + 1, slopes)
+        adjoint.back(n, slopes)
+    adjoint.settle(0, slopes)
     slopes.u[0, scene.elements.fixed] = 0.0
-    if not (np.isfinite(slopes.x[0]).all() and np.isfinite(slopes.u[0]).all()):
+    if not all(np.isfinite(each[0]).all() for each in slopes):
         raise SimulationError("rollout_gradient: the gradient is not finite: an element is flat or two nodes coincide.")
     return _result(scene, adjoint, value, slopes)
 
 
-def _motion(scene, state: State, steps: int, dt: float, integrator: str) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and velocities of all nodes at all steps."""
-    size = 8.0 * 4 * state.x.size
+def _room(state: State, tau, control, steps: int) -> Motion:
+    """Arrays for the states at all steps."""
+    none = np.zeros(0)
+    parts = [state.q, state.v, none if state.z is None else state.z, state.x, state.u]
+    size = 8.0 * 2 * sum(each.size for each in parts)
     check_room("rollout_gradient: the states", steps + 1, size, lambda n: f"Take steps that are {n} times as long.")
-    x, u = np.empty((2, steps + 1, *state.x.shape))
-    stepper = STEPS[integrator](scene)
+    return Motion(*(np.empty((steps + 1, *each.shape)) for each in parts), tau, control)
+
+
+def _fill(motion: Motion, scene, state: State, dt: float, integrator: str) -> None:
+    """Simulate from a state."""
+    stepper, has_inputs, steps = STEPS[integrator](scene), bool(motion.control.shape[1]), len(motion.tau)
     for n in range(steps + 1):
-        x[n], u[n] = state.x, state.u
+        for name in ("q", "v", "x", "u", "z"):
+            value = getattr(state, name)
+            if value is not None:
+                getattr(motion, name)[n] = value
         if n < steps:
-            state = stepper.step(state, Load(state.v), dt)
-    if not np.isfinite(x[-1]).all():
+            given = Load(motion.tau[n], None, state.z, motion.control[n] if has_inputs else None)
+            load = scene.ahead(given, state, dt)
+            state = stepper.step(state, load, dt)
+            state.z = load.z
+    if not (np.isfinite(motion.x[-1]).all() and np.isfinite(motion.q[-1]).all()):
         raise SimulationError("rollout_gradient: the motion is not finite; use a smaller dt, or another integrator.")
-    return x, u
 
 
-def _result(scene, adjoint: Adjoint, value: float, slopes: Field) -> DeformableGradient:
+def _result(scene, adjoint: Adjoint, value: float, slopes: Slopes) -> DeformableGradient:
     totals, elements, filled = adjoint.totals, {}, [0] * len(adjoint.nodes.blocks)
     places = {block.law: k for k, block in enumerate(adjoint.nodes.blocks)}
     damping, masses = {}, {}
@@ -245,7 +295,11 @@ def _result(scene, adjoint: Adjoint, value: float, slopes: Field) -> DeformableG
             rows = totals.elements[k][filled[k] : filled[k] + count]
             filled[k] += count
             elements[body.name, each.law.kind] = _named(each.law, rows)
-    return DeformableGradient(value, slopes.x[0], slopes.u[0], totals.masses, damping, elements, masses)
+    q0, rigid = slopes.q[0], adjoint.rigid
+    model = (q0, slopes.v[0], slopes.z[0], adjoint.tau, adjoint.control, {})
+    if rigid is not None:
+        model = (rigid.along(adjoint.motion.q[0], q0), *model[1:5], rigid.by_numbers())
+    return DeformableGradient(value, slopes.x[0], slopes.u[0], totals.masses, damping, elements, *model, masses)
 
 
 def _named(law, rows: np.ndarray) -> dict[str, np.ndarray]:

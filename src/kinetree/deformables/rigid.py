@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.algorithms.complete import refuse_unsupported, stepped_constraints
 from kinetree.algorithms.constrained import equality_rows
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.passive import law_forces
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.compiler.function import Function, compile
 from kinetree.errors import UnsupportedError
@@ -21,8 +21,8 @@ from kinetree.state_kinematics import Kinematics
 
 
 def _terms(model, q, v, tau, f_ext=None, x=None, u=None):
-    """Mass matrix, all joint forces, and the slopes of the passive ones."""
-    passive, bias = passive_joint_forces(model, q, v, x, u), bias_forces(model, q, v, f_ext)
+    """Mass matrix, all joint forces, and the slopes of those of springs, force elements and actuators."""
+    passive, bias = law_forces(model, q, v, x, u), bias_forces(model, q, v, f_ext)
     K, D = passive_slopes(model, q, v, None, x, u)
     K = [[-x for x in row] for row in K]
     return crba(model, q), [t + p - c for t, p, c in zip(tau, passive, bias, strict=True)], K, D
@@ -58,6 +58,7 @@ def _internal(model, q, v, dt, x=None, u=None):
 
 ALL = "f_ext[nb,6] x[nx] u[nu]"
 TERMS = part("coupled_terms", _terms, "q[nq] v[nv] tau[nv]", "M[nv,nv] f[nv] K[nv,nv] D[nv,nv]", ALL)
+LAWS = part("law_forces", law_forces, "q[nq] v[nv]", "tau[nv]", "x[nx] u[nu]", body_frames=None)
 INTERNAL = part("coupled_internal", _internal, "q[nq] v[nv] dt", "x_next[nx]", "x[nx] u[nu]")
 IMPLICIT_TERMS = part(
     "coupled_implicit_terms", _implicit_terms, "q[nq] v[nv] a[nv] tau[nv]",
@@ -151,7 +152,7 @@ class Rigid:
 
     def powers(self, q, v, load: Load) -> tuple[float, float]:
         """Power of all inputs, and power that dampers and friction take [W]."""
-        passive, given = self.function("passive_joint_forces"), load.of_elements
+        passive, given = self.function(LAWS), load.of_elements
         held = passive(q, self._still, *given)
         work, dissipated = float(load.tau @ v), -float((passive(q, v, *given) - held) @ v)
         if given:

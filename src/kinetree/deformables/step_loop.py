@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.arguments import choice, refuse
 from kinetree.deformables.adaptive import solve_adaptive
-from kinetree.deformables.rigid import INTERNAL, Load
+from kinetree.deformables.rigid import Load
 from kinetree.deformables.run import ENERGIES, CoupledRun
 from kinetree.deformables.steps import STEPS
 from kinetree.deformables.system import CoupledSystem, State
@@ -44,7 +44,7 @@ def simulated(
             if n % every == 0:
                 recorder.add(n * dt, state, now)
             if n < steps:
-                now = load.ahead(now, state, dt)
+                now = scene.ahead(now, state, dt)
                 state = stepper.step(state, now, dt)
                 state.z = now.z
                 if not (np.isfinite(state.x).all() and np.isfinite(state.q).all()):
@@ -59,7 +59,7 @@ class _Loads:
     """The inputs of the model at the start of each step."""
 
     def __init__(self, scene: CoupledSystem, controller, inputs: Inputs | None, dt: float | None) -> None:
-        self._bound, self._rigid = None, scene.rigid
+        self._bound = None
         if scene.model is not None:
             self._bound = BoundInputs(scene.model, controller, inputs or Inputs(), Components(()))
             self._bound.check_delays(dt)
@@ -77,13 +77,6 @@ class _Loads:
         given = list(bound.f_ext(t))
         f_ext = given.pop(0) if bound.has_wrenches else None
         return Load(bound.hold(t), f_ext, state.z, *given)
-
-    def ahead(self, load: Load, state: State, h: float) -> Load:
-        """The same with internal states at the end of a step of h seconds."""
-        if load.z is None:
-            return load
-        z = self._rigid.function(INTERNAL)(state.q, state.v, np.array(h), *load.of_elements)
-        return load._replace(z=z)
 
 
 def _advice(times: int) -> str:

@@ -7,6 +7,7 @@ space of the rows of constraints.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,6 +71,23 @@ class Equation:
         except np.linalg.LinAlgError:  # of a motion that diverges; the loop over steps names it
             y = np.full(len(reduced), np.nan)
         return particular + Z @ y, (alone - responses @ y[used]).reshape(-1, 3)
+
+    def inverse(self, matrix) -> Callable[[np.ndarray], np.ndarray]:
+        """The product of ``A^-1``, without rows, with vectors of joints and free nodes, for several of them."""
+        ff, fa, aa = matrix.blocks(self.entries, self.mass)
+        solve, nv, J = matrix.inverse(ff), len(self.joints), self.jacobian
+        coupling = fa @ J
+        responses = np.zeros_like(coupling)
+        for k in np.flatnonzero(np.any(coupling, axis=0)):
+            responses[:, k] = solve(coupling[:, k])
+        reduced = np.linalg.inv(self.joints + J.T @ (aa @ J) - coupling.T @ responses)
+
+        def product(right):
+            alone = solve(right[nv:])
+            joints = reduced @ (right[:nv] - coupling.T @ alone)
+            return np.concatenate((joints, alone - responses @ joints))
+
+        return product
 
 
 class Stepper:

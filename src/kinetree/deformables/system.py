@@ -12,7 +12,7 @@ from kinetree.deformables.attachment import AttachedPoints, Attachment
 from kinetree.deformables.body import Deformable
 from kinetree.deformables.node_matrix import SOLVERS, NodeMatrix
 from kinetree.deformables.nodes import Nodes
-from kinetree.deformables.rigid import Frames, Rigid
+from kinetree.deformables.rigid import INTERNAL, Frames, Load, Rigid
 from kinetree.errors import DuplicateNameError, ModelError, unknown_name
 from kinetree.simulation.initial import joined_state
 from kinetree.simulation.limits import with_soft_stops
@@ -189,6 +189,12 @@ class CoupledSystem:
             state.x[attached] = self.points.positions(frames.R, frames.p)
             state.u[attached] = self.points.jacobian(frames.R, frames.J) @ state.v
         return state
+
+    def ahead(self, load: Load, state: State, h: float) -> Load:
+        """The inputs of a step of h seconds from a state, with the model's internal states at its end."""
+        if load.z is None:
+            return load
+        return load._replace(z=self.rigid.function(INTERNAL)(state.q, state.v, np.array(h), *load.of_elements))
 
     def attachment_jacobian(self, q, v=None) -> tuple[np.ndarray, np.ndarray]:
         """``J_am J_mr`` of the attached nodes, and ``d(J_am J_mr)/dt v``.
