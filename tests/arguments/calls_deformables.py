@@ -21,7 +21,7 @@ def table(folder: pathlib.Path) -> dict:
     ropes = dict(nodes=rope.nodes, masses=rope.masses, elements=rope.elements)
     model = kt.models.pendulum()
     scene = D.Coupled(model, rope, D.Attachment(0, "bob"))
-    run, alone = scene.simulate(0.02, 0.01), D.Coupled(None, rope)
+    run = scene.simulate(0.02, 0.01)
     run.save(folder / "strand.npz")
     state = dict(q=[0.1], v=[0.2], nodes=rope.nodes, velocities=rope.nodes, x0=None)
     size = (1.0, 0.1, 0.1)
