@@ -1,6 +1,6 @@
 """Builds the site: ``python -m docs.site``. Warnings are errors.
 
-``--quick`` leaves out what takes long: the pages of namespaces, figures of examples, results of notebooks.
+``--quick`` makes every page, but runs nothing: no figures of examples, no results of notebooks; sources have no colors.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m docs.site", description=__doc__.split("\n")[0])
     parser.add_argument(
-        "--quick", action="store_true", help="without pages of namespaces, figures, results of notebooks"
+        "--quick", action="store_true", help="no figures of examples, no results of notebooks, no colors of sources"
     )
     parser.add_argument("--output", type=Path, default=Path("build/site"), help="a folder (default: build/site)")
     options = parser.parse_args()

@@ -88,8 +88,8 @@ def made_by(entry: PublicName) -> list[PublicName]:
     ]
 
 
-def page(entry: PublicName, used: list[tuple[str, str]], first: bool, built: set[str]) -> str:
-    """The page of one name; ``first``: no other page documents the same thing; ``built``: names with pages."""
+def page(entry: PublicName, used: list[tuple[str, str]], first: bool) -> str:
+    """The page of one name; ``first``: no other page documents the same thing."""
     up = f"{entry.namespace} <index>"
     lines = [entry.shown, "=" * len(entry.shown), "", f":doc:`{up}`", ""]
     lines += [f".. {DIRECTIVES[entry.kind]}:: {entry.full}"]
@@ -103,7 +103,7 @@ def page(entry: PublicName, used: list[tuple[str, str]], first: bool, built: set
         title, place, code = block
         lines += [".. rubric:: Example", "", f"From :doc:`{title} <{place}>`.", "", ".. code-block:: python", ""]
         lines += [*(f"   {line}".rstrip() for line in code.rstrip().splitlines()), ""]
-    makers = [] if block or has_example(entry) else [x for x in made_by(entry) if x.shown in built][:4]
+    makers = [] if block or has_example(entry) else made_by(entry)[:4]
     if makers:
         shown = ", ".join(f":doc:`{maker.shown} </{maker.page}>`" for maker in makers)
         lines += [".. rubric:: Example", "", f"Of :doc:`{makers[0].shown} </{makers[0].page}>`:", ""]
@@ -124,14 +124,12 @@ def summary(entry: PublicName) -> str:
     return first.replace("|", "\\|")
 
 
-def pages(quick: bool = False) -> dict[str, str]:
-    """All pages of the reference; ``quick``: those of the main calls alone."""
+def pages() -> dict[str, str]:
+    """All pages of the reference."""
     found, used, seen = public_names(), uses(), set()
-    if quick:
-        found = {name: entry for name, entry in found.items() if entry.namespace == "kt"}
     texts = {}
     for name, entry in found.items():
-        texts[f"{entry.page}.rst"] = page(entry, used.get(name, []), id(entry.thing) not in seen, set(found))
+        texts[f"{entry.page}.rst"] = page(entry, used.get(name, []), id(entry.thing) not in seen)
         seen.add(id(entry.thing))
     listing = [
         "API reference",
@@ -142,7 +140,7 @@ def pages(quick: bool = False) -> dict[str, str]:
     ]
     listing += [".. list-table::", "   :widths: 22 78", ""]
     contents = []
-    for namespace in namespaces()[: 1 if quick else None]:
+    for namespace in namespaces():
         folder = namespace.partition(".")[2] or "kt"
         entries = [entry for entry in found.values() if entry.namespace == namespace]
         lines = [namespace, "=" * len(namespace), "", about(namespace), "", ".. list-table::", "   :widths: 30 70", ""]

@@ -20,6 +20,7 @@ extensions = [
     "docs.site.formulas",
     "docs.site.sources",
     "docs.site.name_links",
+    "docs.site.reuse",
 ]
 root_doc = "index"
 exclude_patterns = ["_static", "notebooks"]

@@ -44,19 +44,16 @@ class NameLinks(SphinxPostTransform):
 
 
 def known_pages(app) -> None:
-    """The pages of the names: those that are built."""
+    """The pages of the names."""
     pages = {}
     for name, entry in public_names().items():
         pages[name] = entry.page
         pages[entry.namespace] = f"api/{entry.namespace.partition('.')[2] or 'kt'}/index"
-    if app.config.kinetree_quick:
-        pages = {name: page for name, page in pages.items() if page.startswith("api/kt/")}
     app.env.kinetree_pages = pages
 
 
 def setup(app) -> dict:
     """Sphinx calls this."""
-    app.add_config_value("kinetree_quick", False, "env", types=[bool])
     app.connect("builder-inited", known_pages)
     app.add_post_transform(NameLinks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

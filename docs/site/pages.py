@@ -33,7 +33,7 @@ def stage(folder: Path, quick: bool = False) -> None:
     for group in groups:
         if group.page:
             texts[group.page] = group.text()
-    texts |= api.pages(quick)
+    texts |= api.pages()
     texts |= examples.pages(None if quick else folder)
     texts |= notebooks.pages() | notebooks.files()
     for path in DOCS.rglob("*"):

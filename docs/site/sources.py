@@ -53,14 +53,14 @@ class Source(SphinxRole):
 
 
 @cache
-def highlighted(path: str) -> str:
+def highlighted(path: str, colors: bool = True) -> str:
     """The lines of a file as HTML; the first line of each symbol has the symbol as its id."""
     text = (ROOT / path).read_text()
     names: dict[int, list[str]] = {}
     for symbol, line in symbols(path).items():
         names.setdefault(line, []).append(symbol)
     try:
-        lexer = get_lexer_for_filename(path)
+        lexer = get_lexer_for_filename(path) if colors else TextLexer()
     except ClassNotFound:
         lexer = TextLexer()
     formatter = HtmlFormatter(nowrap=True)
@@ -77,18 +77,18 @@ def highlighted(path: str) -> str:
 
 def pages(app):
     """The pages of all files that are linked to."""
-    if app.config.kinetree_quick:
-        return
+    colors = not app.config.kinetree_quick
     linked = {
         path for data in app.env.metadata.values() for path in str(data.get("sources", "")).split("\n") if path.strip()
     }
     for path in sorted(linked):
         if (ROOT / path).is_file():
-            yield page_of(path), {"title": path.rpartition("/")[2], "body": highlighted(path)}, "page.html"
+            yield page_of(path), {"title": path.rpartition("/")[2], "body": highlighted(path, colors)}, "page.html"
 
 
 def setup(app) -> dict:
     """Sphinx calls this."""
     app.add_role("source", Source())
+    app.add_config_value("kinetree_quick", False, "env", types=[bool])
     app.connect("html-collect-pages", lambda app: pages(app))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import html.parser
+import functools
+import html
+import os
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -19,47 +21,47 @@ from tests.examples.test_book_page import all_rows
 from tests.static.test_documents import blocks
 
 CODE_OR_PROOF = re.compile(r"(?<!\\)\|")
+TAG = re.compile(r"<([a-z]+)((?:\s[^<>]*)?)>")
+ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
 
 
-class Links(html.parser.HTMLParser):
-    """The targets of links and pictures of a page, and its anchors."""
+class Links:
+    """The targets of links and pictures of a page, and its anchors: Sphinx escapes text and quotes all attributes."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
         self.targets: set[str] = set()
         self.anchors: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        self.anchors |= {given[key] for key in ("id", "name") if given.get(key)}
-        for key in ("href", "src"):
-            if given.get(key) and tag in ("a", "img", "script", "link", "video", "iframe"):
-                self.targets.add(given[key])
+        for tag, attributes in TAG.findall(text):
+            given = dict(ATTRIBUTE.findall(attributes))
+            self.anchors |= {html.unescape(given[key]) for key in ("id", "name") if given.get(key)}
+            for key in ("href", "src"):
+                if given.get(key) and tag in ("a", "img", "script", "link", "video", "iframe"):
+                    self.targets.add(html.unescape(given[key]))
 
 
-def dead_links(folder: Path, elsewhere: tuple[str, ...] = ()) -> list[str]:
-    """Links that lead to no file or anchor of the site; ``elsewhere``: folders that were not built."""
+def dead_links(folder: Path) -> list[str]:
+    """Links that lead to no file or anchor of the site."""
     pages = {path: Links(path.read_text()) for path in folder.rglob("*.html")}
+
+    @functools.cache
+    def is_dead(place: Path, path: str, fragment: str) -> bool:
+        file = Path(os.path.normpath(place / path))
+        return not file.is_file() or bool(fragment) and file in pages and fragment not in pages[file].anchors
+
     dead = []
     for path, page in pages.items():
         for target in sorted(page.targets):
             parts = urlsplit(target)
             if parts.scheme or parts.netloc:
                 continue
-            file = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if elsewhere and file.relative_to(folder).parts[0] in elsewhere and not file.is_file():
-                continue
-            if not file.is_file():
-                dead.append(f"{path.relative_to(folder)}: {target}")
-            elif parts.fragment and file in pages and unquote(parts.fragment) not in pages[file].anchors:
+            if is_dead(path.parent, unquote(parts.path) or path.name, unquote(parts.fragment)):
                 dead.append(f"{path.relative_to(folder)}: {target}")
     return dead
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The quick build: all pages that are written by hand, and the reference of the main calls."""
+    """All pages, but for what other tests run: figures of examples and results of notebooks."""
     for library in ("sphinx", "myst_nb", "numpydoc", "furo", "jupytext", "latex2mathml"):
         pytest.importorskip(library, reason=f"the extra `docs` is not installed: no {library}")
     folder = tmp_path_factory.mktemp("site").resolve()
@@ -73,9 +75,27 @@ def test_every_page_is_there(site):
         assert "<h1>" in (site / page).with_suffix(".html").read_text(), page
 
 
+def test_every_public_name_has_a_page(site):
+    """With its signature; modules have those of their names, constants none."""
+    for entry in public_names().values():
+        text = (site / f"{entry.page}.html").read_text()
+        assert f"<h1>{entry.shown}<" in text, entry.shown
+        assert 'class="sig sig-object' in text or entry.kind == "module", entry.shown
+
+
 def test_no_link_is_dead(site):
-    """Files and anchors; links to sources are checked by symbol when the pages are built."""
-    assert dead_links(site, elsewhere=("source", "api")) == []
+    """Files and anchors, those of source files included."""
+    assert len(list(site.rglob("*.html"))) > len(public_names()) + len(written())
+    assert dead_links(site) == []
+
+
+def test_a_dead_link_is_found(tmp_path):
+    """The check finds files and anchors that are missing."""
+    (tmp_path / "one.html").write_text(
+        '<h1 id="a&amp;b">x</h1><a class="x" href="two.html#there">y</a><img src="no.png">'
+    )
+    (tmp_path / "two.html").write_text('<span id="there"></span><a href="one.html#a%26b"></a><a href="#nowhere">z</a>')
+    assert sorted(dead_links(tmp_path)) == ["one.html: no.png", "two.html: #nowhere"]
 
 
 def test_nothing_is_loaded_from_elsewhere(site):
@@ -139,7 +159,7 @@ def test_every_public_name_has_an_example():
 
 @pytest.mark.sweep
 def test_the_whole_site(tmp_path_factory):
-    """With the pages of all names and the results of notebooks; no link is dead, those to sources included."""
+    """With figures of examples and results of notebooks."""
     folder = tmp_path_factory.mktemp("whole").resolve()
     assert build(folder) == 0
     assert dead_links(folder / "html") == []
