@@ -21,7 +21,7 @@ from tests.examples.test_book_page import all_rows
 from tests.static.test_documents import blocks
 
 CODE_OR_PROOF = re.compile(r"(?<!\\)\|")
-TAG = re.compile(r"<([a-z]+)((?:\s[^<>]*)?)>")
+TAG = re.compile(r"<([a-z][a-z0-9]*)((?:\s[^<>]*)?)>")
 ATTRIBUTE = re.compile(r'([a-z-]+)="([^"]*)"')
 
 
