@@ -17,6 +17,7 @@ from kinetree.tendons import Pulley, ViaPoint, WrapShape, path_length
 from kinetree.tendons.inside import inside_length
 from kinetree.tendons.path import path_of
 from kinetree.tendons.wrapping import wrapped_length
+from tests.tendons.ring_paths import by_rings
 
 RADIUS = 0.3
 CASES = [(kind, side) for kind in ("sphere", "cylinder") for side in ("none", "outside", "inside")]
@@ -92,6 +93,24 @@ def test_the_path_inside_a_ring_is_the_shortest():
     legs = np.sqrt(l0**2 + 1 - 2 * l0 * np.cos(at)) + np.sqrt(l1**2 + 1 - 2 * l1 * np.cos(G - at))
     best = legs.min(axis=0)
     assert np.all(found <= best + 1e-13) and np.abs(found - best).max() < 1e-7
+
+
+@pytest.mark.parametrize("kind", ["sphere", "cylinder"])
+def test_lengths_and_rates_inside_a_ring_in_high_precision(kind):
+    """Against the point of the ring by bisection in 40 digits: to rounding, where MuJoCo's iteration leaves 1e-7."""
+    rng, b = np.random.default_rng(3), kt.ModelBuilder("ring")
+    b.add_frame("shape", "world", (rng.uniform(-0.2, 0.2, 3), rng.uniform(-1, 1, 3)))
+    for name in ("start", "end"):
+        b.add_body(name, joint=Translational(), mass=1.0)
+    path, model = (ViaPoint("start"), shape_of(kind, "inside"), ViaPoint("end")), b.build()
+    bent = 0
+    for _ in range(60):
+        q, v = rng.uniform(-1.0, 1.0, (2, 6))
+        length, rate, is_bent = by_rings(model, path, q, v)
+        kin, bent = Kinematics(model, q, v), bent + is_bent
+        assert abs(path_length(path, kin) - length) < 1e-14
+        assert abs(TendonLength(path).rate(kin)[0] - rate) < 1e-13
+    assert bent > 10
 
 
 def arm(kind: str, side: str):
