@@ -32,15 +32,15 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("registers", [5, 16, 32])
+@pytest.mark.parametrize("registers, constants", [(5, False), (16, False), (32, False), (5, True), (32, True)])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_operands_are_in_registers_or_in_memory(name, registers):
+def test_operands_are_in_registers_or_in_memory(name, registers, constants):
     """At every step an operand is in a register or can be loaded; two values never share a place at one time."""
     program = PROGRAMS[name]
     made_plan = plan(program, 8, True, 200, reread=True)
     kept = {*made_plan.slots, *made_plan.stored}  # in memory as soon as they are made
     for chunk in made_plan.chunks:
-        register_plan, stored = RegisterPlan(made_plan, chunk, registers), {}
+        register_plan, stored = RegisterPlan(made_plan, chunk, registers, constants), {}
         inside, here = set(), set(chunk)
         for step, value in enumerate(chunk):
             used = made_plan.operands[value]

@@ -1,6 +1,7 @@
 """LLVM IR of a Program: straight-line code over one state (scalar variant) or over a tile of states (SIMD variant).
 
-Both variants do the same operations in the same order, so they agree bit for bit. FMAs are those of the program; no
+Both variants do the same operations, so they agree bit for bit; those for batches may stand in another order
+(`interleave`). FMAs are those of the program; no
 fast-math flag is ever set. The text is written directly: about a microsecond per operation.
 
 Each variant is a module of its own, compiled when it is first needed. The functions of the scalar variant:
@@ -25,6 +26,7 @@ SIMD variant also the tiles of inputs and results. Frames live on the stack up t
 from __future__ import annotations
 
 from kinetree.native.engine import Target
+from kinetree.native.interleave import interleaved
 from kinetree.native.llvm_batch import emit_batch
 from kinetree.native.llvm_builtin import emit_builtin
 from kinetree.native.llvm_module import Module
@@ -64,6 +66,8 @@ def emit(
     """
     if variant == "scalar" and target.vector_bytes >= 32:
         program = pack(program, checks)
+    elif variant == "batch":
+        program = interleaved(program)
     module = Module(program, {"float64": "double", "float32": "float"}[dtype], target, checks, chunk)
     if variant == "batch":
         emit_batch(module)

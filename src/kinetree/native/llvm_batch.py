@@ -35,6 +35,8 @@ SUM = 64
 class TileBlock(Block):
     """Code over one tile: everything lives in the frame."""
 
+    tabled = True
+
     def __init__(self, module: Module, memory: TileMemory) -> None:
         super().__init__(module, module.vector)
         self.memory = memory
@@ -109,11 +111,11 @@ def emit_batch(module: Module) -> None:
     memory = TileMemory(module)
     if module.plan.angles:
         module.parts.append(_trigonometry(module, memory))
-    arguments = "ptr noalias %frame, ptr noalias readonly %params"
+    arguments = "ptr noalias %frame, ptr noalias readonly %params, ptr noalias readonly %constants"
     if module.outline is not None:
         emit_rows(
             module, "tile", lambda shape: TileRows(shape, module, memory), lambda: TileBlock(module, memory),
-            (arguments, "ptr %frame, ptr %params"),
+            (arguments, "ptr %frame, ptr %params, ptr %constants"),
         )  # fmt: skip
     for number, chunk in enumerate(module.plan.chunks if module.outline is None else ()):
         body = TileBlock(module, memory)
@@ -133,7 +135,13 @@ def emit_batch(module: Module) -> None:
             module.parts += (writer(module, memory.places, output, partial) for partial in tile_kinds(module))
     size = memory.size(module)
     module.heap_bytes = size if size > STACK else 0
-    module.parts.append(_driver(module, memory))
+    module.parts += _driver(module, memory), _constants(module)
+
+
+def _constants(module: Module) -> str:
+    """IR of the constants that tiles load."""
+    element, found = module.element, module.constants or (hexadecimal(0.0, module.element),)
+    return f"@constants = internal constant [{len(found)} x {element}] [{', '.join(f'{element} {x}' for x in found)}]"
 
 
 def _trigonometry(module: Module, memory: TileMemory) -> str:
@@ -167,6 +175,7 @@ def _driver(module: Module, memory: TileMemory) -> str:
     code.give(code.value("i32", "0"))
     code.label("some")
     partial, last = n < lanes.count, n - lanes.count
+    table = code.value("ptr", "@constants")
 
     def call(name: str, *arguments: Value) -> None:
         """A function for full tiles, or its twin where there are fewer states than lanes."""
@@ -192,7 +201,7 @@ def _driver(module: Module, memory: TileMemory) -> str:
             with code.only_if(shared, holds=False):
                 call(f"@read{module.input_sizes[k]}", sources[k].at(offsets[k]), stride[k], tile, total)
         rows = [to.at(first * (size * item)) for to, size in zip(targets, module.output_sizes, strict=True)]
-        _compute(module, memory, code, (frame, params), {k: [rows[k], *shifted[k]] for k in shifted})
+        _compute(module, memory, code, (frame, params, table), {k: [rows[k], *shifted[k]] for k in shifted})
         for k, size in enumerate(module.output_sizes):
             if size and k not in shifted:
                 call(f"@write{k}", frame, rows[k])
@@ -221,7 +230,7 @@ def _prepare(module: Module, memory: TileMemory, code: Code, frame: Value, total
 
 def _compute(module: Module, memory: TileMemory, code: Code, memories: tuple, rows: dict[int, list[Value]]) -> None:
     """Call the program's functions; blocks of long rows are stored as soon as they are complete."""
-    frame, _ = memories
+    frame, *_ = memories
     if module.plan.angles:
         code.call("void", "@angles", frame)
     if module.outline is not None:

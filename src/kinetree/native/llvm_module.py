@@ -9,7 +9,7 @@ from math import prod
 
 from kinetree.native.engine import Target
 from kinetree.native.large_angles import far_lanes_ir, far_sincos_ir, large_angle_ir
-from kinetree.native.llvm_code import ATTRIBUTES, UNPREDICTABLE, Code, Value, literal
+from kinetree.native.llvm_code import ATTRIBUTES, UNPREDICTABLE, Code, Value, hexadecimal, literal
 from kinetree.native.llvm_math import Lanes, elementary_function, sincos_function, sincos_name
 from kinetree.native.llvm_plan import Plan, plan
 from kinetree.native.llvm_registers import RegisterPlan
@@ -54,6 +54,7 @@ class Module:
         self.scratch = 0  # bytes of places that values may be stored in while others need their registers
         self.state_frame = 0
         self.parts: list[str] = []
+        self.constants: dict[str, int] = {}  # numbers that tiles load, by their text, and their places in the table
         self._declared: set[str] = set()
         self._sincos: set[int] = set()
         self._included: set[str] = set()
@@ -152,6 +153,10 @@ class Block:
     The two variants differ in their memory only; `ScalarBlock` (`llvm_state`) and `TileBlock` (`llvm_batch`) give
     the addresses.
     """
+
+    tabled = False
+    """Whether constants are loaded from a table. LLVM keeps vectors of a constant in registers from the first use to
+    the last one of a chunk, and for lack of registers stores and loads them."""
 
     def __init__(self, module: Module, lanes: Lanes) -> None:
         self.module = module
@@ -287,7 +292,7 @@ class Block:
         """Emit the operations of a chunk in their order, each result and slot stored as soon as it exists."""
         code, plan_, names = self.code, self.plan, self.names
         reported = plan_.reported
-        register_plan = RegisterPlan(plan_, chunk, self.module.target.registers)
+        register_plan = RegisterPlan(plan_, chunk, self.module.target.registers, self.tabled)
         self.scratch = register_plan.scratch
         for step, value in enumerate(chunk):
             op, used = code[value][0], plan_.operands[value]
@@ -336,7 +341,7 @@ class Block:
         operation = self.code[value]
         op = operation[0]
         if op == "const":
-            return self.lanes.number(operation[1])
+            return self._constant(operation[1])
         if value in self.scratch:
             return self.load(self.scratch_address(self.scratch[value]))
         if op == "input":
@@ -438,9 +443,18 @@ class Block:
             self.names[twin] = self.do(f"extractvalue {both} {pair}, {part}")
 
     def _load_param(self, index: int) -> str:
-        if self.widths:
-            return self.load(self.param_address(index))
-        one = self.do(f"load {self.module.element}, ptr {self.pointer(*self.param_address(index))}")
+        return self.load(self.param_address(index)) if self.widths else self._load_one(*self.param_address(index))
+
+    def _constant(self, x: float) -> str:
+        if not self.tabled or x == 0.0:
+            return self.lanes.number(x)
+        places = self.module.constants
+        place = places.setdefault(hexadecimal(x, self.module.element), len(places))
+        return self._load_one("%constants", place * self.module.scalar.size)
+
+    def _load_one(self, base: str, offset: int) -> str:
+        """Load a single number into all lanes."""
+        one = self.do(f"load {self.module.element}, ptr {self.pointer(base, offset)}")
         return one if self.lanes.count == 1 else self.splat(one)
 
     def splat(self, one: str) -> str:

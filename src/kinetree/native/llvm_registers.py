@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.native.llvm_plan import Plan
-from kinetree.trace.program import SIGNATURES
+from kinetree.trace.program import LEAVES, SIGNATURES
 
 SPARE = 2
 """Registers left for an operation's temporaries beside its operands."""
 
-_ELSEWHERE = frozenset(op for op, (_, kind) in SIGNATURES.items() if kind == "b") | {"const"}
-"""Booleans are in registers of their own, constants are part of instructions."""
+_BOOLEAN = frozenset(op for op, (_, kind) in SIGNATURES.items() if kind == "b")
+"""Booleans are in registers of their own."""
 
 
 class RegisterPlan:
@@ -34,6 +34,8 @@ class RegisterPlan:
     chunk : sequence of int
     registers : int
         How many the processor has.
+    constants : bool
+        Whether constants, 0 excepted, are loaded from a table as params are; else they are part of instructions.
 
     Attributes
     ----------
@@ -45,7 +47,7 @@ class RegisterPlan:
 
     __slots__ = ("scratch", "count", "_plan", "_most", "_uses", "_next", "_free")
 
-    def __init__(self, plan: Plan, chunk: Sequence[int], registers: int) -> None:
+    def __init__(self, plan: Plan, chunk: Sequence[int], registers: int, constants: bool = False) -> None:
         self.scratch: dict[int, int] = {}
         self.count = 0
         self._plan, self._most = plan, registers - SPARE
@@ -55,7 +57,7 @@ class RegisterPlan:
             for a in plan.operands[chunk[step]]:
                 if a in uses:
                     uses[a].append(step)
-                elif code[a][0] not in _ELSEWHERE:
+                elif code[a][0] not in _BOOLEAN and (code[a][0] != "const" or (constants and code[a][1] != 0.0)):
                     uses[a] = [step]
         self._next: dict[int, int] = {}  # of the values in registers: the next step that uses it
         self._free: list[int] = []
@@ -99,7 +101,7 @@ class RegisterPlan:
             or value in plan.stored
             or value in plan.trigonometry
             or value in self.scratch
-            or plan.program.code[value][0] in ("input", "param")
+            or plan.program.code[value][0] in LEAVES
         )
 
     def _place(self, value: int) -> int:
