@@ -24,13 +24,13 @@ def table(folder) -> dict[str, tuple]:
             kt.redmax.Rows,
             dict(reduced=[[1.0, 0.0]], maximal=None, target=[1.0], bias=[0.0], inequality=False, name="rows"),
         ),
-        "redmax.accelerations": (kt.redmax.accelerations, here | rows | dict(method="kkt")),
-        "redmax.velocities": (kt.redmax.velocities, here | rows | dict(dt=0.1, slopes=None, method="dual")),
+        "redmax.accelerations": (kt.redmax.accelerations, here | rows | dict(t=None, method="kkt")),
+        "redmax.velocities": (kt.redmax.velocities, here | rows | dict(dt=0.1, t=None, slopes=None, method="dual")),
         "redmax.prescribed": (kt.redmax.prescribed, dict(model=arm, values={"elbow": 1.0})),
-        "redmax.model_rows": (kt.redmax.model_rows, here | dict(baumgarte=(1.0, 1.0))),
+        "redmax.model_rows": (kt.redmax.model_rows, here | dict(t=None, baumgarte=(1.0, 1.0))),
         "redmax.point_rows": (
             kt.redmax.point_rows,
-            here | dict(frame="lower", directions=[[0, 0, 1.0]], at=(0, 0, 1.0), inequality=True, target=[0.0]),
+            here | dict(frame="lower", directions=[[0, 0, 1.0]], at=(0, 0, 1.0), t=None, inequality=True, target=[0.0]),
         ),
         "maximal": (kt.maximal, dict(model=kt.models.double_pendulum())),
         "maximal_coordinates.Body": (

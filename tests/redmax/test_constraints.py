@@ -165,6 +165,45 @@ def test_rows_that_oppose_each_other(seed):
         alike(M @ (y - v), h * f + G.T @ lam, np.abs(M).sum(axis=1).max() * size)
 
 
+@pytest.mark.seeds(6)
+def test_joints_that_depend_on_time(seed):
+    """Given accelerations of points and of bodies include what time adds; velocities too. The time is asked for."""
+    trees = (
+        kt.models.random_tree(4 + seed % 4, seed=k, time_dependent=True, armature=False) for k in range(seed, 99, 6)
+    )
+    model = next(tree for tree in trees if tree.time_dependent)
+    rng, t = np.random.default_rng(seed), 0.7
+    q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    alike(kt.redmax.accelerations(model, q, v, tau, t=t).values, kt.forward_dynamics(model, q, v, tau, t=t))
+    body, n = model.body_names[-1], rng.standard_normal((1, 3))
+    row = kt.redmax.point_rows(model, q, v, body, n, at=(0.1, 0.2, 0.3), t=t, target=[-0.4])
+    where = dict(frame=body, reference="local_world_aligned")
+    arm = kt.pose(model, q, t=t, frame=body).R_WF @ (0.1, 0.2, 0.3)
+    for method in ("kkt", "dual"):
+        a = kt.redmax.accelerations(model, q, v, tau, [row], t=t, method=method).values
+        rate, acceleration = np.split(kt.acceleration(model, q, v, a, t=t, kind="classical", **where), 2)
+        w, _ = np.split(kt.velocity(model, q, v, t=t, **where), 2)
+        of_point = acceleration + np.cross(rate, arm) + np.cross(w, np.cross(w, arm))
+        assert n[0] @ of_point == pytest.approx(-0.4, abs=1e-8)
+        v_1 = kt.redmax.velocities(model, q, v, tau, [row], dt=0.01, t=t, method=method).values
+        w, speed = np.split(kt.velocity(model, q, v_1, t=t, **where), 2)
+        assert n[0] @ (speed + np.cross(w, arm)) == pytest.approx(-0.4, abs=1e-8)
+    with pytest.raises(ArgumentError, match="accelerations: t is None, expected the time"):
+        kt.redmax.accelerations(model, q, v, tau)
+
+
+def test_prescribed_motions_of_a_model():
+    """Rows with the accelerations of the motion, and Baumgarte's terms with its rate."""
+    motion = kt.constraints.PrescribedMotion("elbow", kt.joints.Sinusoid(0.2, 3.0, 0.4))
+    model, t, state = kt.models.double_pendulum().with_constraints(motion), 0.3, ([0.1, 0.2], [1.0, 2.0])
+    rows = kt.redmax.model_rows(model, *state, t=t, baumgarte=(5.0, 7.0))
+    a = kt.redmax.accelerations(model, *state, [0.0, 0.0], [rows]).values  # time enters by the rows alone
+    value, rate = 0.2 * np.sin(3.0 * t + 0.4), 0.6 * np.cos(3.0 * t + 0.4)
+    assert a[1] == pytest.approx(-9.0 * value - 10.0 * (2.0 - rate) - 49.0 * (0.2 - value), rel=1e-12)
+    with pytest.raises(ArgumentError, match="model_rows: t is None, expected the time"):
+        kt.redmax.model_rows(model, *state)
+
+
 def test_bounds_that_do_not_act():
     """A joint that moves between two bounds of its velocity is left alone."""
     arm = kt.models.double_pendulum()

@@ -7,7 +7,6 @@ import pytest
 
 import kinetree as kt
 from kinetree.compiler.calls import plain_call
-from kinetree.errors import UnsupportedError
 from kinetree.integrators.linearly_implicit import STEPS
 from tests.forces import loaded
 from tests.maximal_coordinates.test_models import alike, of_bodies, tree
@@ -152,7 +151,7 @@ def test_implicit_steps_are_stable():
 
 @pytest.mark.seeds(4)
 def test_geared_rotors(seed):
-    """Their inertia and gyroscopic moments, in the equation and in steps; chained Jacobians refuse them."""
+    """Their inertia and gyroscopic moments, in the equation, and by chained Jacobians."""
     model = geared_tree(4 + seed % 4, seed, floating=seed % 3 == 0, near=seed % 2 == 0)
     rng = np.random.default_rng(seed)
     q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
@@ -161,17 +160,28 @@ def test_geared_rotors(seed):
     same(M, kt.crba(model, q))
     same(f, tau - kt.bias_forces(model, q, v, f_ext))
     alike(kt.redmax.accelerations(model, q, v, tau, f_ext=f_ext).values, kt.forward_dynamics(model, q, v, tau, f_ext))
-    if model.rotors:
-        with pytest.raises(UnsupportedError, match="redmax_hyper_reduced does not compute geared rotors"):
-            kt.redmax.hyper_reduced(model, q, v, tau)
+    M_R, f_R = kt.redmax.hyper_reduced(model, q, v, tau, f_ext)  # of a model without constraints the same
+    same(M_R, M)
+    same(f_R, f)
+
+
+def test_rotors_in_chained_jacobians():
+    """An arm whose elbow turns by a function of its shoulder: the rotor turns with the difference of both."""
+    b = kt.ModelBuilder.of(kt.models.double_pendulum())
+    b.add_rotor("motor", "elbow", 6.0, 2e-3, body="upper", axis=(0, 1, 0), mass=0.3, transverse_inertia=1.5e-3)
+    curved = kt.constraints.PolynomialCoupling("elbow", "shoulder", (0.1, -0.7, 0.4), name="cam")
+    model = b.build().with_constraints(curved)
+    q, v = np.array([0.3, 0.1 - 0.7 * 0.3 + 0.4 * 0.3**2]), 1.3 * np.array([1.0, -0.7 + 0.8 * 0.3])
+    M_R, f_R = kt.redmax.hyper_reduced(model, q, v, [0.5, 0.7])
+    alike(f_R / M_R[0], kt.forward_dynamics(model, q, v, [0.5, 0.7])[list(model.independent_velocities())])
 
 
 def test_inertia_of_tendons():
     """As in the complete dynamics."""
     model, rng = kt.load(HEAVY), np.random.default_rng(0)
     q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
-    M, f = kt.redmax.equation(model, q, v, tau)
-    alike(np.linalg.solve(M, f), kt.forward_dynamics(model, q, v, tau))
+    for M, f in (kt.redmax.equation(model, q, v, tau), kt.redmax.hyper_reduced(model, q, v, tau)):
+        alike(np.linalg.solve(M, f), kt.forward_dynamics(model, q, v, tau))
 
 
 def test_cost_of_the_products_is_linear():

@@ -36,12 +36,19 @@ def constraint_misfit(model, q, v):
     return phi, rates
 
 
+def constraint_rates(model, q, v):
+    """The velocities ``G v + g`` of all rows."""
+    kin = Kinematics(model, q, v)
+    return [x for c in model.constraints for x in c.rate(kin)]
+
+
 _Q, _V, _TIME = {"q": ("nq",)}, {"v": ("nv",)}, (GIVEN_MOTIONS,)
 CONSTRAINT_ERROR = Spec("constraint_error", constraint_error, _Q, {}, {"phi": ("nc",)}, domains=_TIME)
 CONSTRAINT_JACOBIAN = Spec("constraint_jacobian", constraint_jacobian, _Q, {}, {"G": ("nc", "nv")}, domains=_TIME)
 CONSTRAINT_MISFIT = Spec(
     "constraint_misfit", constraint_misfit, _Q | _V, {}, {"phi": ("nc",), "rates": ("nc",)}, domains=_TIME
 )
+CONSTRAINT_RATES = Spec("constraint_rates", constraint_rates, _Q | _V, {}, {"rates": ("nc",)}, domains=_TIME)
 CONSTRAINT_BIAS = Spec("constraint_bias", constraint_bias, _Q | _V, {}, {"bias": ("nc",)}, domains=_TIME)
 
 

@@ -10,11 +10,10 @@ Sueda (eq. 2.80-2.83)               here
 from __future__ import annotations
 
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, UNIT_QUATERNIONS
-from kinetree.algorithms.matrices import dot, mirrored
+from kinetree.algorithms.matrices import apply, dot, mirrored
 from kinetree.algorithms.null_space import null_space_at
 from kinetree.algorithms.spec import algorithm
-from kinetree.algorithms.tendon_inertia import refuse_tendon_inertia
-from kinetree.redmax.equations import reduced_forces
+from kinetree.redmax.equations import add_joint_inertia, reduced_forces
 from kinetree.redmax.jacobians import body_columns
 from kinetree.spatial.scalar import is_zero
 
@@ -37,7 +36,6 @@ def chained(model, J, columns) -> list[list]:
     outputs={"M_R": ("ny", "ny"), "f_R": ("ny",)},
     static=("independent",),
     domains=(UNIT_QUATERNIONS, CONSTRAINTS, CLOSED_LOOPS),
-    geared=False,
     symbols={
         "M_R": "Mass matrix of the hyper-reduced coordinates [kg m^2, kg m or kg].",
         "f_R": "Their forces [N m or N]: ``M_R y' = f_R`` with y the independent velocities.",
@@ -71,7 +69,6 @@ def redmax_hyper_reduced(model, q, v, tau, f_ext=None, x=None, u=None, *, indepe
     >>> M_R.shape
     (1, 1)
     """
-    refuse_tendon_inertia(model, "redmax_hyper_reduced")
     space, J = null_space_at(model, q, v, independent), body_columns(model, q)
     columns, turning = space.by_column, space.accelerations([0.0] * len(space.place))
     J_R, zero = chained(model, J, columns), model.algebra.Motion.zero()
@@ -89,10 +86,11 @@ def redmax_hyper_reduced(model, q, v, tau, f_ext=None, x=None, u=None, *, indepe
             f_R[m] = f_R[m] - J_R[i][m].dot(inertial)
             for k in range(m + 1):
                 M[m][k] = M[m][k] + J_R[i][k].dot(F)
-    for k, armature in enumerate(model.armature):
-        for m in n:
-            share = armature * columns[m][k]
-            f_R[m] = f_R[m] - share * turning[k]
-            for j in range(m + 1):
-                M[m][j] = M[m][j] + share * columns[j][k]
+    of_joints = add_joint_inertia(model, q, [[0.0] * model.nv for _ in range(model.nv)])
+    inertial = apply(of_joints, turning)
+    for m in n:
+        f_R[m] = f_R[m] - dot(columns[m], inertial)
+        share = apply(of_joints, columns[m])
+        for j in range(m + 1):
+            M[m][j] = M[m][j] + dot(columns[j], share)
     return mirrored(M), f_R

@@ -9,6 +9,7 @@ QP (eq. 2.105)                              its dual (eq. 2.127) in `_multiplier
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,9 @@ import numpy as np
 from kinetree.arguments import a_model, array, checked, choice, number
 from kinetree.compiler.calls import public_call
 from kinetree.compiler.factorization import factorize
+from kinetree.compiler.time_argument import time_input
 from kinetree.errors import ConstraintError
-from kinetree.redmax.rows import stacked
+from kinetree.redmax.rows import stacked, tree_time
 
 METHODS = ("kkt", "dual")
 SLOPES = ("exact", "symmetric", "gauss_newton")
@@ -40,7 +42,7 @@ class Constrained(NamedTuple):
 
 
 @checked(model=a_model)
-def accelerations(model, q, v, tau, rows=(), *, f_ext=None, x=None, u=None, method: str = "kkt") -> Constrained:
+def accelerations(model, q, v, tau, rows=(), *, f_ext=None, x=None, u=None, t=None, method: str = "kkt") -> Constrained:
     r"""Accelerations of a tree under rows of constraints, and their forces.
 
     .. math:: \min_{\ddot q}\ \tfrac12 \ddot q^T M_r \ddot q - \ddot q^T f_r \quad \text{subject to the rows}
@@ -62,6 +64,8 @@ def accelerations(model, q, v, tau, rows=(), *, f_ext=None, x=None, u=None, meth
         Internal states of force elements [as the elements define them].
     u : (nu,) array, optional
         Inputs of force elements [as the elements define them].
+    t : float, optional
+        Time [s], of models that depend on it.
     method : {"kkt", "dual"}
         "kkt": dense M_r, O(n^3). "dual": the multipliers from ``G M^-1 G^T``, each column by one solution in O(n).
 
@@ -93,16 +97,29 @@ def accelerations(model, q, v, tau, rows=(), *, f_ext=None, x=None, u=None, meth
     >>> bool(np.allclose(*both))
     True
     """
-    given = _given(f_ext, x, u)
+    given, now = _given(f_ext, x, u), tree_time("accelerations", model, t)
     G, G_m, target, bias, inequality, names = stacked(model, rows)
     if G_m is not None:  # of the twists of bodies: G_m (J a + Jdot v)
-        bias = bias + np.einsum("mbr,br->m", G_m, _of_bodies("rate_product", model, q, v, v))
-    return _solved(model, q, v, tau, given, (G, G_m, target - bias, inequality, names), None, method)
+        rates = _of_bodies("rate_product", model, q, v, v) if not now else _without_accelerations(model, q, v, now)
+        bias = bias + np.einsum("mbr,br->m", G_m, rates)
+    return _solved(model, q, v, tau, given, now, (G, G_m, target - bias, inequality, names), None, method)
 
 
 @checked(model=a_model)
 def velocities(
-    model, q, v, tau, rows=(), *, dt, f_ext=None, x=None, u=None, slopes: str | None = None, method: str = "kkt"
+    model,
+    q,
+    v,
+    tau,
+    rows=(),
+    *,
+    dt,
+    f_ext=None,
+    x=None,
+    u=None,
+    t=None,
+    slopes: str | None = None,
+    method: str = "kkt",
 ) -> Constrained:
     r"""Velocities at the end of a step under rows of constraints, and their impulses.
 
@@ -129,6 +146,8 @@ def velocities(
         Internal states of force elements [as the elements define them].
     u : (nu,) array, optional
         Inputs of force elements [as the elements define them].
+    t : float, optional
+        Time at the start of the step [s], of models that depend on it.
     slopes : {None, "exact", "symmetric", "gauss_newton"}
         Linearly implicit in the stiffness and damping of joints and force elements, by `stiffness_matrix` and
         `damping_matrix` of this method; None: explicit forces.
@@ -159,33 +178,46 @@ def velocities(
     h = number("velocities: dt", dt, above=0.0)
     if slopes is not None:
         choice("velocities: slopes", slopes, SLOPES)
+    now = tree_time("velocities", model, t)
     G, G_m, target, _, inequality, names = stacked(model, rows)
-    return _solved(model, q, v, tau, _given(f_ext, x, u), (G, G_m, target, inequality, names), h, method, slopes)
+    if G_m is not None and now:  # what time adds to the twists J v
+        twists = public_call("body_velocities")(model, q, np.zeros(model.nv), **now, reference="local")
+        target = target - np.einsum("mbr,br->m", G_m, twists)
+    return _solved(model, q, v, tau, _given(f_ext, x, u), now, (G, G_m, target, inequality, names), h, method, slopes)
 
 
 def _given(f_ext, x, u) -> dict:
     return {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
 
 
-def _of_bodies(what: str, model, *arguments):
-    return public_call(f"body_jacobian_{what}")(model, *arguments, reference="local")
+def _of_bodies(what: str, model, *arguments, **now):
+    return public_call(f"body_jacobian_{what}")(model, *arguments, **now, reference="local")
 
 
-def _solved(model, q, v, tau, given, rows, h, method, slopes=None) -> Constrained:
+def _without_accelerations(model, q, v, now):
+    """Rates of the twists of all bodies where the joints have no accelerations, with what time adds."""
+    rest = np.zeros(model.nv)
+    return public_call("body_accelerations")(model, q, v, rest, **now, reference="local", kind="spatial")
+
+
+def _solved(model, q, v, tau, given, now, rows, h, method, slopes=None) -> Constrained:
     """The solution of ``A y = b + G^T lambda``, ``G y (>=) right``: accelerations, or velocities with a step h."""
     choice("method", method, METHODS)
     G, G_m, right, inequality, names = rows
     v = array("v", v, shape=(model.nv,))
     if G_m is not None:  # J^T G_m^T, algorithm 6
         each = np.broadcast_to(np.asarray(q, float), (len(G), model.nq))
-        G = G + _of_bodies("transpose_product", model, each, G_m)
+        G = G + _of_bodies("transpose_product", model, each, G_m, **now)
     if method == "kkt" or slopes:
-        A, f = public_call("redmax_equation")(model, q, v, tau, **given)
+        A, f = public_call("redmax_equation")(model, q, v, tau, **now, **given)
         b = f if h is None else A @ v + h * f
         if slopes:
             of = {name: value for name, value in given.items() if name != "f_ext"}
             names = "stiffness_matrix", "damping_matrix"
-            K, D = (public_call(name)(model, q, v, method=slopes, **of) for name in names)
+            K, D = (
+                public_call(name)(model, q, v, method=slopes, **time_input(name, model, now.get("t")), **of)
+                for name in names
+            )
             A, b = A + h * D + h * h * K, b + h * (D @ v)
         if method == "kkt" and not inequality.any():
             y, lam = _saddle_point(A, b, G, right)
@@ -196,20 +228,28 @@ def _solved(model, q, v, tau, given, rows, h, method, slopes=None) -> Constraine
 
         free = solve(b)
     else:
-        f, solve = _forces(model, q, v, tau, given), factorize(model, q).solve
+        f, solve = _forces(model, q, v, tau, given, now), _inverse(model, q, now)
         free = solve(f) if h is None else v + h * solve(f)
     response = solve(G)  # M^-1 G^T by rows
     lam = _multipliers(response @ G.T, right - G @ free, inequality)
     return _checked(free + lam @ response, lam, G, right, inequality, names)
 
 
-def _forces(model, q, v, tau, given) -> np.ndarray:
+def _inverse(model, q, now) -> Callable:
+    """The solution with M_r of right-hand sides in rows, O(n) each."""
+    if not now:
+        return factorize(model, q).solve
+    product = public_call("inverse_mass_product")
+    return lambda b: product(model, np.broadcast_to(np.asarray(q, float), (*b.shape[:-1], model.nq)), b, **now)
+
+
+def _forces(model, q, v, tau, given, now) -> np.ndarray:
     """f_r in O(n), without M_r."""
     wrenches = {name: value for name, value in given.items() if name == "f_ext"}
     elements = {name: value for name, value in given.items() if name != "f_ext"}
-    f = array("tau", tau, shape=(model.nv,)) - public_call("bias_forces")(model, q, v, **wrenches)
+    f = array("tau", tau, shape=(model.nv,)) - public_call("bias_forces")(model, q, v, **now, **wrenches)
     for name in ("passive_joint_forces", "actuator_joint_forces"):
-        f = f + public_call(name)(model, q, v, **elements)
+        f = f + public_call(name)(model, q, v, **time_input(name, model, now.get("t")), **elements)
     return f
 
 

@@ -38,6 +38,11 @@ def reduced_inertia(model, q, J) -> list:
             F = model.I[i] @ column
             for m, other in columns[: n + 1]:
                 M[k][m] = M[m][k] = M[k][m] + other.dot(F)
+    return add_joint_inertia(model, q, M)
+
+
+def add_joint_inertia(model, q, M) -> list:
+    """M with the inertia of armatures, gears and tendons, which belongs to no single body."""
     for k in range(model.nv):
         M[k][k] = M[k][k] + model.armature[k]
     if has_gears(model):

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.algorithms.constraint_rows import CONSTRAINT_RATES
 from kinetree.arguments import a_model, a_name, a_truth_value, array, checked, number, refuse
 from kinetree.compiler.calls import public_call
 from kinetree.errors import ShapeError
+from kinetree.integrators.system import System
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +171,8 @@ def prescribed(model, values) -> Rows:
 
 
 @checked(model=a_model)
-def model_rows(model, q, v, *, baumgarte=(0.0, 0.0)) -> Rows:
-    """The rows of a model's own constraints, loops and couplings, those that its dynamics solve for.
+def model_rows(model, q, v, *, t=None, baumgarte=(0.0, 0.0)) -> Rows:
+    """The rows of a model's own constraints, those that its dynamics solve for: loops, couplings, prescribed motions.
 
     Parameters
     ----------
@@ -179,6 +181,8 @@ def model_rows(model, q, v, *, baumgarte=(0.0, 0.0)) -> Rows:
         Joint positions [rad or m].
     v : (nv,) array
         Joint velocities [rad/s or m/s].
+    t : float, optional
+        Time [s], of models that depend on it: their rows get the accelerations of the motions.
     baumgarte : (float, float)
         alpha and beta [1/s]: the rows get the accelerations ``-2 alpha G v - beta^2 phi``. For velocities give (0,
         sqrt(gamma)): they get ``-gamma phi``.
@@ -207,15 +211,33 @@ def model_rows(model, q, v, *, baumgarte=(0.0, 0.0)) -> Rows:
     if model.equipment is not None and any(c.row_kind != "equality" for c in model.constraints):
         refuse("model_rows: model", model, "a model whose constraints are equalities")
     kept = list(model.independent_rows())
-    K, bias = (public_call(f"closed_loops_{what}") for what in ("jacobian", "bias"))
-    G = K(model, q)[kept]
+    now = clock("model_rows", model, t, model.time_dependent or model.has_given_motions)
+    K, bias, error = (public_call(f"closed_loops_{what}") for what in ("jacobian", "bias", "error"))
+    G = K(model, q, **now)[kept]
     v = array("model_rows: v", v, shape=(model.nv,))
-    target = -2.0 * alpha * (G @ v) - beta**2 * public_call("closed_loops_error")(model, q)[kept]
-    return Rows(reduced=G, bias=bias(model, q, v)[kept], target=target, name="constraints of the model")
+    rate = System(model).function(CONSTRAINT_RATES)(q, v, **now)[kept] if now else G @ v
+    target = -2.0 * alpha * rate - beta**2 * error(model, q, **now)[kept]
+    return Rows(reduced=G, bias=bias(model, q, v, **now)[kept], target=target, name="constraints of the model")
+
+
+def tree_time(what: str, model, t) -> dict[str, float]:
+    """The time as an argument of algorithms of the tree, if its joints depend on it."""
+    if model.has_given_motions and not model.time_dependent:
+        return {}  # these are rows
+    return clock(what, model, t, model.time_dependent)
+
+
+def clock(what: str, model, t, needed: bool) -> dict[str, float]:
+    """The time as an argument, by name."""
+    if not needed:
+        return {} if t is None else refuse(f"{what}: t", t, f"None, since model {model.name!r} does not depend on time")
+    if t is None:
+        refuse(f"{what}: t", t, f"the time [s], on which model {model.name!r} depends")
+    return {"t": number(f"{what}: t", t)}
 
 
 @checked(model=a_model, frame=a_name, inequality=a_truth_value)
-def point_rows(model, q, v, frame, directions, *, at=(0.0, 0.0, 0.0), inequality=False, target=None) -> Rows:
+def point_rows(model, q, v, frame, directions, *, at=(0.0, 0.0, 0.0), t=None, inequality=False, target=None) -> Rows:
     """Rows for the velocity of a point of a body along directions in the world: rows of maximal coordinates.
 
     Parameters
@@ -230,6 +252,8 @@ def point_rows(model, q, v, frame, directions, *, at=(0.0, 0.0, 0.0), inequality
         In world coordinates [1].
     at : (3,) array
         The point in the frame [m].
+    t : float, optional
+        Time [s], of models whose joints depend on it.
     inequality : bool
         The point may move along a direction, not against it.
     target : (m,) array, optional
@@ -263,8 +287,9 @@ def point_rows(model, q, v, frame, directions, *, at=(0.0, 0.0, 0.0), inequality
     place = model.frame(frame)
     i, X = place.body, place.X_FB
     x = np.array(list(X.r), float) + np.array(X.E.T.matrix.rows, float) @ array("point_rows: at", at, shape=(3,))
-    R = public_call("forward_kinematics")(model, q)[0][i]
-    w, u = np.split(public_call("body_velocities")(model, q, v, reference="local")[i], 2)
+    now = tree_time("point_rows", model, t)
+    R = public_call("forward_kinematics")(model, q, **now)[0][i]
+    w, u = np.split(public_call("body_velocities")(model, q, v, **now, reference="local")[i], 2)
     local = n @ R  # the directions in body coordinates
     G = np.zeros((len(n), model.nb, 6))
     if i:

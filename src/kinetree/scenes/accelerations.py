@@ -16,15 +16,22 @@ TOLERANCE = 1e-10
 PIECE = 0.1  # [s] after which charts of rotations are checked
 
 
+def _now(model, t: float) -> dict[str, float]:
+    """The time as an argument, of models whose constraints depend on it."""
+    return {"t": t} if model.has_given_motions else {}
+
+
 def in_maximal_coordinates(model):
-    """Joint accelerations by the equation of motion of all bodies and joints (KKT), as a function of q, v, tau.
+    """Joint accelerations by the equation of motion of all bodies and joints (KKT), as a function of t, q, v, tau.
 
     They are those that give the rates of the bodies' twists, in whatever coordinates rotations are.
     """
     system, rest, local = maximal(model), np.zeros(model.nv), {"reference": "local"}
 
-    def accelerations(q, v, tau):
-        rates = system.accelerations(*system.state(q, v), tau, method="dense").accelerations  # small systems
+    def accelerations(t, q, v, tau):
+        now = _now(model, t)
+        state = system.state(q, v, **now)
+        rates = system.accelerations(*state, tau, method="dense", **now).accelerations  # small systems
         bias = public_call("body_accelerations")(model, q, v, rest, **local, kind="spatial")
         J = public_call("frame_jacobians")(model, q, **local)[1 : model.nb]
         return np.linalg.lstsq(J.reshape(-1, model.nv), (rates - bias[-len(rates) :]).ravel(), rcond=None)[0]
@@ -35,8 +42,8 @@ def in_maximal_coordinates(model):
 def in_reduced_coordinates(model):
     """The same by REDMAX: ``J^T M J`` and the rows of the model's own constraints."""
 
-    def accelerations(q, v, tau):
-        rows = [model_rows(model, q, v)] if model.constraints else []
+    def accelerations(t, q, v, tau):
+        rows = [model_rows(model, q, v, **_now(model, t))] if model.constraints else []
         return redmax_accelerations(model, q, v, tau, rows).values
 
     return accelerations
@@ -56,8 +63,8 @@ def states(scene, formulation: str):
     for t, end in zip(times, times[1:], strict=False):
         tau = scene.tau(0.5 * (t + end))
 
-        def rate(_, y, tau=tau):
-            return np.concatenate((y[n:], accelerations(y[:n], y[n:], tau)))
+        def rate(now, y, tau=tau):
+            return np.concatenate((y[n:], accelerations(now, y[:n], y[n:], tau)))
 
         solved = solve_ivp(rate, (t, end), np.concatenate((q, v)), method="DOP853", rtol=TOLERANCE, atol=TOLERANCE)
         if not solved.success:

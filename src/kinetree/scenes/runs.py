@@ -98,8 +98,7 @@ def formulations(scene: Scene) -> tuple[str, ...]:
     """The formulations of a scene but for the integrators of `simulate` with fixed steps."""
     published = [name for name in scene.expected if name != "exact"]
     reduced = ["redmax_euler"] * ("velocity_euler" in published)
-    accelerations = () if scene.driven else ACCELERATIONS
-    return *published, *reduced, *(("adaptive", *accelerations) if scene.has_exact_motion else ())
+    return *published, *reduced, *(("adaptive", *ACCELERATIONS) if scene.has_exact_motion else ())
 
 
 @checked(key=a_word, formulation=a_word)
