@@ -8,7 +8,7 @@ import pytest
 from tests.view.test_page import pixels, reddish, swinging
 
 RADIUS, TRIANGLES = 0.1, 20 * 4**5
-LATE = "for (let k = 0; k < 7; k++) kinetree.pace(0.2)"  # frames of a fifth of a second
+LATE = "for (let k = 0; k < 12; k++) kinetree.pace(0.2)"  # frames of a fifth of a second
 
 
 @pytest.fixture(scope="module")
@@ -61,16 +61,21 @@ def test_coarse_shapes_lie_on_the_shape(sheet):
 
 
 def test_the_picture_is_the_same_but_for_its_edge(sheet):
-    """The coarse ball covers the pixels of the fine one, within 2 %."""
-    fine = reddish(pixels(sheet, 0.3))
-    sheet.evaluate("kinetree.draft(1)")
-    coarse = reddish(pixels(sheet, 0.3))
+    """The coarse ball covers the pixels of the fine one, within 2 %, and is as bright, but for its highlight."""
+    images = []
+    for level in (0, 1):
+        sheet.evaluate(f"kinetree.draft({level})")
+        images.append(pixels(sheet, 0.3).astype(int))
     sheet.evaluate("kinetree.draft(0)")
+    fine, coarse = map(reddish, images)
     assert fine.sum() > 100 and np.count_nonzero(fine != coarse) < 0.02 * fine.sum() + 4
+    both = fine & coarse
+    assert np.abs(images[0][both] - images[1][both]).mean() < 10.0
+    assert images[1][both][:, 0].std() > 5.0  # shaded
 
 
 def test_late_frames_take_fewer_pixels(sheet):
-    """Whenever the median of seven frames is late; frames in time change nothing; a pause brings all pixels back."""
+    """Whenever the mean of ten of twelve frames is late; others change nothing; a pause brings all pixels back."""
     ratio = "kinetree.stage.renderer.getPixelRatio()"
     whole = sheet.evaluate(ratio)
     sheet.evaluate("kinetree.draft(1)")
@@ -78,5 +83,5 @@ def test_late_frames_take_fewer_pixels(sheet):
     assert found == [0.75, 0.5, 0.5, 0.5]
     sheet.evaluate("kinetree.draft(0)")
     assert sheet.evaluate(ratio) == whole
-    sheet.evaluate("kinetree.moving = 1; for (let k = 0; k < 70; k++) kinetree.pace(k % 7 ? 0.016 : 0.2)")
+    sheet.evaluate("kinetree.moving = 1; for (let k = 0; k < 72; k++) kinetree.pace(k % 6 ? 0.016 : 0.2)")
     assert sheet.evaluate("kinetree.moving") == 1

@@ -70,11 +70,14 @@ def test_materials_of_urdf_have_images(folder):
 
 
 def test_pages_show_images(world, open_page, tmp_path):
-    """The checkers of the floor are red and blue, the box is green, and gray without its file."""
+    """The checkers of the floor are red and blue, the box is green, and gray without its file; coarse pictures, too."""
     world = world.replace(gravity=(0.0, 0.0, 0.0))
     page = open_page(kt.viz.save_view(world, tmp_path / "world.html"))
     found = counts(pixels(page))
+    page.evaluate("kinetree.draft(1)")
+    coarse = counts(pixels(page))
     assert page.messages == [] and all(found[name] > 1500 for name in "rgb"), found
+    assert all(abs(coarse[name] - found[name]) < 0.05 * found[name] for name in "rgb"), (found, coarse)
     bare = kt.load(MJCF.format(folder=tmp_path))  # without the file
     assert counts(pixels(open_page(kt.viz.save_view(bare, tmp_path / "bare.html"))))["g"] < 100
 

@@ -15,11 +15,11 @@ export const srgb = (c) => new THREE.Color().setRGB(c[0], c[1], c[2], THREE.SRGB
 
 export function materialOf(color, texture, opacity = 1) {
   const alpha = (color[3] ?? 1) * opacity;
-  return new THREE.MeshStandardMaterial({
+  return new THREE.MeshPhongMaterial({
     color: srgb(color),
     map: texture ?? null,
-    roughness: 0.62,
-    metalness: 0.04,
+    specular: 0x3a3a3a, // 0.04, of plastics
+    shininess: 11.5, // a roughness of 0.62
     transparent: alpha < 1,
     opacity: alpha,
     depthWrite: alpha > 0.6,

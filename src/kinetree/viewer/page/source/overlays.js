@@ -17,7 +17,7 @@ function paint(material, color) {
 }
 
 function instances(geometry, color, count) {
-  const material = new THREE.MeshStandardMaterial({ roughness: 0.5 });
+  const material = new THREE.MeshPhongMaterial({ specular: 0x3a3a3a, shininess: 30 });
   paint(material, color ?? [1, 1, 1]);
   const mesh = new THREE.InstancedMesh(geometry, material, Math.max(count, 1));
   mesh.count = count;

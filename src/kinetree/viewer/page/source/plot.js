@@ -13,8 +13,8 @@ function ticks(low, high, count) {
 }
 
 export class Plot {
-  constructor(canvas, channels, array) {
-    this.canvas = canvas;
+  constructor(canvas, now, channels, array) {
+    [this.canvas, this.now] = [canvas, now]; // `now` is the mark of the present time
     this.channels = channels.map((x) => ({ ...x, time: array(x.time), values: array(x.values) }));
     this.choose(0);
   }
@@ -29,7 +29,7 @@ export class Plot {
     const least = 1e-6 * Math.max(1, Math.abs(low), Math.abs(high)); // constant curves stay flat
     const margin = high - low > least ? 0.06 * (high - low) : 0.5 * Math.max(1, Math.abs(high));
     [this.low, this.high] = [low - margin, high + margin];
-    this.base = null;
+    this.drawn = null;
   }
 
   get span() {
@@ -47,21 +47,17 @@ export class Plot {
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
     const ratio = window.devicePixelRatio || 1;
     if (!width || !height) return;
-    const context = this.canvas.getContext("2d");
-    if (!this.base || this.canvas.width !== Math.round(width * ratio)) {
+    const drawn = [width, height, ratio].join();
+    if (this.drawn !== drawn) {
+      this.drawn = drawn;
       [this.canvas.width, this.canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-      this.base = Object.assign(document.createElement("canvas"), { width: width * ratio, height: height * ratio });
-      const below = this.base.getContext("2d");
-      below.scale(ratio, ratio);
-      this.curves(below, width, height);
+      const context = this.canvas.getContext("2d");
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      this.curves(context, width, height);
     }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    context.drawImage(this.base, 0, 0, width, height);
     const [start, end] = this.span;
     const x = LEFT + ((t - start) / (end - start)) * (width - LEFT - RIGHT);
-    context.fillStyle = "#17324d";
-    context.fillRect(x - 0.75, TOP, 1.5, height - TOP - BOTTOM);
+    this.now.style.transform = `translateX(${(x - 0.75).toFixed(2)}px)`; // curves are not drawn again
   }
 
   curves(context, width, height) {

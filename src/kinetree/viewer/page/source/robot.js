@@ -1,6 +1,7 @@
 // One run: its bodies with their parts, and their poses over time.
 
 import * as THREE from "three";
+import { draftOf } from "./drafts.js";
 import { geometryOf, materialOf, srgb, textureOf } from "./meshes.js";
 
 const TINT = 0.55; // of the colors of runs beside the first
@@ -52,7 +53,7 @@ export class Robot {
     this.materials.push(material);
     const object = new THREE.Mesh(geometry, material);
     object.name = part.name;
-    object.userData.full = geometry;
+    object.userData = { geometry, material };
     this.shapes.push(object);
     object.castShadow = object.receiveShadow = true;
     object.matrixAutoUpdate = false;
@@ -81,14 +82,24 @@ export class Robot {
       material.depthWrite = material.opacity > 0.6;
       material.needsUpdate = true;
     }
+    for (const { userData } of this.shapes) {
+      userData.draft?.dispose();
+      userData.draft = null; // it is made of the material anew
+    }
+    this.draft(this.copies, this.stage);
   }
 
-  // Draw copies of the geometries where there are some, or the geometries themselves.
-  draft(copies) {
-    for (const shape of this.shapes) shape.geometry = copies?.get(shape.userData.full) ?? shape.userData.full;
+  // Draw copies of the geometries where there are some, with light materials, or the geometries themselves.
+  draft(copies, stage) {
+    [this.copies, this.stage] = [copies, stage];
+    for (const shape of this.shapes) {
+      const { geometry, material } = shape.userData;
+      shape.geometry = copies?.get(geometry) ?? geometry;
+      shape.material = copies ? (shape.userData.draft ??= draftOf(material, stage)) : material;
+    }
   }
 
   get triangles() {
-    return this.shapes.reduce((sum, shape) => sum + shape.userData.full.index.count / 3, 0);
+    return this.shapes.reduce((sum, shape) => sum + shape.userData.geometry.index.count / 3, 0);
   }
 }

@@ -31,7 +31,10 @@ export class Stage {
   constructor(canvas, view) {
     this.software = drawnBySoftware();
     // Smooth edges take half of the time there; pictures have them all the same.
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.software || Boolean(window.kinetreePictures) });
+    const antialias = !this.software || Boolean(window.kinetreePictures);
+    // An opaque canvas need not be mixed with the page behind it.
+    const context = canvas.getContext("webgl2", { alpha: false, antialias, powerPreference: "high-performance" });
+    this.renderer = new THREE.WebGLRenderer({ canvas, context });
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.scene.background = new THREE.Color(SKY);
@@ -41,13 +44,14 @@ export class Stage {
     this.controls.enableDamping = false;
     this.light(view);
     this.view = view;
+    this.shade.visible = false; // without shadows it would cost its pixels for nothing
     this.shadows(!this.software);
   }
 
   light({ center, radius, floor, step }) {
     this.center = new THREE.Vector3(...center);
     this.radius = radius;
-    this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb9b4ac, 1.75));
+    this.sky = new THREE.HemisphereLight(0xffffff, 0xb9b4ac, 1.75);
     this.sun = new THREE.DirectionalLight(0xfffaf2, 2.1);
     this.sun.position.set(0.9, -1.3, 2.4).multiplyScalar(3 * radius).add(this.center);
     this.sun.target.position.copy(this.center);
@@ -58,7 +62,7 @@ export class Stage {
     const shadow = this.sun.shadow.camera;
     [shadow.left, shadow.right, shadow.top, shadow.bottom] = [-2, 2, 2, -2].map((x) => x * radius);
     [shadow.near, shadow.far] = [0.1 * radius, 20 * radius];
-    this.scene.add(this.sun, this.sun.target);
+    this.scene.add(this.sky, this.sun, this.sun.target);
     this.floor = new THREE.Group();
     this.shade = new THREE.Mesh(
       new THREE.CircleGeometry(20 * radius, 64), new THREE.ShadowMaterial({ opacity: 0.22, color: 0x1d2733 })

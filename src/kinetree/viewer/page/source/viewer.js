@@ -12,8 +12,8 @@ const element = (id) => document.getElementById(id);
 
 // While a picture moves and frames are late: coarse shapes, then fewer pixels. A picture at rest has all of both.
 const DRAFTS = [{ coarse: false, pixels: 1 }, ...[1, 0.75, 0.5].map((pixels) => ({ coarse: true, pixels }))];
-const LATE = 1 / 28; // s of a frame: displays of 30 Hz are in time
-const LOOKED_AT = 7; // frames
+const LATE = { card: 1 / 28, software: 1 / 38 }; // s of a frame; displays of 30 Hz are in time
+const [LOOKED_AT, LEFT_OUT] = [12, 2]; // frames, the longest of which do not count
 
 class Viewer {
   constructor(data, array) {
@@ -41,7 +41,7 @@ class Viewer {
       this.overlays.push(overlay);
       this.stage.scene.add(overlay.root);
     }
-    if (data.channels.length) this.plot = new Plot(element("plot"), data.channels, array);
+    if (data.channels.length) this.plot = new Plot(element("plot"), element("now"), data.channels, array);
   }
 
   set(t) {
@@ -65,18 +65,20 @@ class Viewer {
   draft(level) {
     if (level === this.level) return;
     [this.level, this.steps] = [level, []];
-    if (DRAFTS[level].coarse) this.copies ??= coarsened(this.robots.flatMap((robot) => robot.shapes));
-    for (const robot of this.robots) robot.draft(DRAFTS[level].coarse ? this.copies : null);
+    const { coarse } = DRAFTS[level];
+    if (coarse) this.copies ??= coarsened(this.robots.flatMap((robot) => robot.shapes));
+    for (const robot of this.robots) robot.draft(coarse ? this.copies : null, this.stage);
     this.resize();
   }
 
-  // A step of the clock while the picture moves [s]; the median of some decides.
+  // A step of the clock while the picture moves [s]; the mean of some decides.
   pace(step) {
     this.steps.push(step);
     if (this.steps.length < LOOKED_AT) return;
-    const middle = this.steps.sort((a, b) => a - b)[LOOKED_AT >> 1];
+    const most = LATE[this.stage.software ? "software" : "card"] * (LOOKED_AT - LEFT_OUT);
+    const sum = this.steps.sort((a, b) => a - b).slice(0, -LEFT_OUT).reduce((a, b) => a + b);
     this.steps = [];
-    if (middle > LATE && this.moving + 1 < DRAFTS.length) this.draft(++this.moving);
+    if (sum > most && this.moving + 1 < DRAFTS.length) this.draft(++this.moving);
   }
 
   tick(now) {
@@ -103,7 +105,6 @@ class Viewer {
     const canvas = element("canvas");
     const ratio = Math.min(window.devicePixelRatio || 1, 2) * DRAFTS[this.level].pixels;
     this.stage.resize(canvas.clientWidth, canvas.clientHeight, ratio);
-    if (this.plot) this.plot.base = null;
     this.changed = true;
   }
 
