@@ -65,6 +65,22 @@ def arguments(op, dtype, seed=0, count=4000):
         return np.vstack([*(x.astype(dtype) for x in rows), bits])
 
 
+@both
+@every
+def test_several_at_once_have_the_same_bits(op, dtype):
+    """Seven in a row, of which machine code for batches calls groups, of arguments of every kind."""
+    x = arguments(op, dtype, seed=3)
+    n, count = x.shape[1], len(x) // 7
+    x = x[: 7 * count]
+    code = [("input", 0, k) for k in range(7 * n)] + [(op, *range(k * n, k * n + n)) for k in range(7)]
+    several = Program((("x", (7 * n,)),), (("y", (7,)),), tuple(code), (tuple(range(7 * n, 7 * n + 7)),))
+    found = np.empty((count, 7), dtype)
+    Kernel(several, dtype, checks=False).batch([x.reshape(count, -1)], [found], count)
+    alone = batch(op, dtype, x)
+    np.testing.assert_array_equal(found.ravel(), alone)
+    np.testing.assert_array_equal(np.signbit(found.ravel()), np.signbit(alone))
+
+
 @pytest.mark.skipif(not LONG, reason="longdouble is no better than double here")
 @every
 @both

@@ -41,6 +41,11 @@ CYCLES = {"div": 3.0, "sqrt": 6.0, **dict.fromkeys(("exp", "log", "sin", "cos"),
 """Cycles in which no other operation starts; 1 of those that are not listed."""
 
 
+TOGETHER = {"exp": 4, "log": 4, "tanh": 2, "arctan2": 2}
+"""Functions of one kind that are one call of machine code (`llvm_math`): each waits for others while there is something
+else to do. A call costs all registers, and half of the cycles of a single function are waiting."""
+
+
 def interleaved(program: Program) -> Program:
     """The same program in an order in which operations seldom wait; itself where that gains nothing.
 
@@ -65,7 +70,7 @@ def interleaved(program: Program) -> Program:
     usual, _ = queue.run(REACH)
     if usual <= WORTH * queue.busy:
         return program
-    cycles, order = queue.run(WINDOW)
+    cycles, order = queue.run(WINDOW, together=True)
     return program if usual <= WORTH * cycles else _in_order(program, order, taken)
 
 
@@ -83,19 +88,23 @@ class _Queue:
             self.waiting.append(len(mine))
             for j in mine:
                 self.users[j].append(k)
-        kinds = [code[value][0] for value in self.values]
+        self.kinds = kinds = [code[value][0] for value in self.values]
         self.latency = [LATENCY.get(kind, OTHER) for kind in kinds]
         self.cycles = [CYCLES.get(kind, 1.0) for kind in kinds]
         self.busy = sum(self.cycles)
 
-    def run(self, window: int) -> tuple[float, list[int]]:
-        """Cycles, and the values in the order in which they are started, of a processor that looks so far ahead."""
-        users, latency, cycles, values = self.users, self.latency, self.cycles, self.values
+    def run(self, window: int, together: bool = False) -> tuple[float, list[int]]:
+        """Cycles, and the values in the order in which they are started, of a processor that looks so far ahead.
+
+        Elementary functions of a kind are started `together`, if there are several.
+        """
+        kinds, users, latency, cycles, values = self.kinds, self.users, self.latency, self.cycles, self.values
         count = len(values)
         waiting, there = self.waiting.copy(), [0.0] * count
         started, order = bytearray(count), []
         ready: list[int] = []  # heap of those that need not wait
         soon: list[tuple[float, int]] = []  # heap of those whose operands are on their way
+        pools: dict[str, list[int]] = {}  # elementary functions that need not wait, but do for others of their kind
         time, first, seen = 0.0, 0, 0
         while len(order) < count:
             while started[first]:
@@ -104,21 +113,27 @@ class _Queue:
                 if not waiting[seen]:
                     heappush(soon, (there[seen], seen))
                 seen += 1
-            if not ready and soon[0][0] > time:
+            if not ready and not pools and soon[0][0] > time:
                 time = soon[0][0]
             while soon and soon[0][0] <= time:
-                heappush(ready, heappop(soon)[1])
-            k = heappop(ready)
-            started[k] = True
-            order.append(values[k])
-            done = time + latency[k]
-            time += cycles[k]
-            for user in users[k]:
-                waiting[user] -= 1
-                if done > there[user]:
-                    there[user] = done
-                if not waiting[user] and user < seen:
-                    heappush(soon, (there[user], user))
+                _, k = heappop(soon)
+                if together and kinds[k] in TOGETHER:
+                    pools.setdefault(kinds[k], []).append(k)
+                else:
+                    heappush(ready, k)
+            full = [kind for kind, pool in pools.items() if not ready or len(pool) >= TOGETHER[kind]]
+            group = pools.pop(full[0]) if full else [heappop(ready)]
+            for k in group:
+                started[k] = True
+                order.append(values[k])
+                done = time + latency[k]
+                time += cycles[k]
+                for user in users[k]:
+                    waiting[user] -= 1
+                    if done > there[user]:
+                        there[user] = done
+                    if not waiting[user] and user < seen:
+                        heappush(soon, (there[user], user))
         return time, order
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from kinetree.native.elementary import HALF_PI, ROUNDER, Elementary
 from kinetree.native.llvm_code import Code, Value, literal
+from kinetree.native.several import Several
 
 LIMIT = {"double": 2.0**40, "float": 2.0**17}
 """Angles beyond this are reduced exactly (`large_angles`)."""
@@ -149,14 +150,32 @@ def sincos_name(lanes: Lanes) -> str:
     return f"sincos{lanes.count}"
 
 
-def elementary_function(op: str, lanes: Lanes, fused: bool) -> str:
-    """IR of ``T opN(T x)`` or ``T opN(T y, T x)``: a function of `elementary`."""
-    arguments = ", ".join(f"{lanes.type} %{name}" for name in ("yx" if op == "arctan2" else "x"))
-    code = Code(f"internal fastcc {lanes.type} @{op}{lanes.count}", arguments)
+def elementary_function(op: str, lanes: Lanes, fused: bool, many: int = 1) -> str:
+    """IR of ``T opN(T x)`` or ``T opN(T y, T x)``: a function of `elementary`.
+
+    Of several arguments at once, ``{T, ...} opNxM(T x0, T x1, ...)``: operations on all of them take turns.
+    """
+    names = [f"{name}_{k}" for k in range(many) for name in ("yx" if op == "arctan2" else "x")]
+    arguments = ", ".join(f"{lanes.type} %{name}" for name in names)
+    returned = lanes.type if many == 1 else f"{{ {', '.join([lanes.type] * many)} }}"
+    code = Code(f"internal fastcc {returned} @{elementary_name(op, lanes, many)}", arguments)
 
     def multiply_add(a: Value, b: Value | float, c: Value | float) -> Value:
         return a.fma(b, c) if fused else a * b + c
 
-    functions = Elementary(lanes.element, lanes.type, lanes.integer, multiply_add)
-    code.give(getattr(functions, op)(*code.arguments))
+    function = getattr(Elementary(lanes.element, lanes.type, lanes.integer, multiply_add), op)
+    if many == 1:
+        code.give(function(*code.arguments))
+        return code.text()
+    each = len(names) // many
+    found = function(*(Several(code.arguments[k::each]) for k in range(each)))
+    whole = code.value(returned, "poison")
+    for k, value in enumerate(found.values):
+        whole = code.do(returned, f"insertvalue {whole}, {value}, {k}")
+    code.give(whole)
     return code.text()
+
+
+def elementary_name(op: str, lanes: Lanes, many: int = 1) -> str:
+    """Name of the module's function for these lanes, and so many arguments at once."""
+    return f"{op}{lanes.count}" + f"x{many}" * (many > 1)

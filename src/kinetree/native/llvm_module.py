@@ -8,9 +8,10 @@ from functools import cached_property
 from math import prod
 
 from kinetree.native.engine import Target
+from kinetree.native.interleave import TOGETHER
 from kinetree.native.large_angles import far_lanes_ir, far_sincos_ir, large_angle_ir
 from kinetree.native.llvm_code import ATTRIBUTES, UNPREDICTABLE, Code, Value, hexadecimal, literal
-from kinetree.native.llvm_math import Lanes, elementary_function, sincos_function, sincos_name
+from kinetree.native.llvm_math import Lanes, elementary_function, elementary_name, sincos_function, sincos_name
 from kinetree.native.llvm_plan import Plan, plan
 from kinetree.native.llvm_registers import RegisterPlan
 from kinetree.native.outline import outline
@@ -80,14 +81,14 @@ class Module:
         self._declared.add(f"declare {lanes.type} @llvm.{name}.{lanes.suffix}({arguments})")
         return f"@llvm.{name}.{lanes.suffix}"
 
-    def elementary(self, op: str, lanes: Lanes) -> str:
-        """Include a function of `elementary` for these lanes and return its name."""
-        name = f"@{op}{lanes.count}"
+    def elementary(self, op: str, lanes: Lanes, many: int = 1) -> str:
+        """Include a function of `elementary` for these lanes and so many arguments at once and return its name."""
+        name = f"@{elementary_name(op, lanes, many)}"
         if name not in self._included:
             self._included.add(name)
             self.intrinsic("fma", lanes)
             self.intrinsic("fabs", lanes)
-            self.parts.append(elementary_function(op, lanes, self.target.fma))
+            self.parts.append(elementary_function(op, lanes, self.target.fma, many))
         return name
 
     def sincos(self, lanes: Lanes) -> str:
@@ -300,6 +301,10 @@ class Block:
             if op in ("sin", "cos"):
                 self._emit_sincos(used[0])
                 made = plan_.made(value)
+            elif op in TOGETHER and (value in names or self._emit_together(chunk, step)):
+                for a in used:  # in registers, as planned
+                    self.operand(a)
+                made = (value,)
             else:
                 taken = [names.get(a) or self.operand(a) for a in used]
                 names[value] = self._emit_vector(value, taken) if op in VECTOR else self._emit_operation(op, taken)
@@ -434,6 +439,24 @@ class Block:
         kind = self.lanes.type
         function = self.module.elementary(op, self.lanes)
         return self.do(f"call fastcc {kind} {function}({', '.join(f'{kind} {a}' for a in x)})")
+
+    def _emit_together(self, chunk: tuple[int, ...], step: int) -> bool:
+        """Emit the elementary functions of one kind that stand here as one call; False for a single one."""
+        code, taken, op, group = self.code, self.plan.operands, self.code[chunk[step]][0], []
+        most = TOGETHER[op] if self.tabled and self.module.target.registers >= 32 else 1
+        for value in chunk[step : step + most]:
+            if code[value][0] != op or not set(group).isdisjoint(taken[value]):
+                break
+            group.append(value)
+        if len(group) < 2:
+            return False
+        kind = self.lanes.type
+        given = ", ".join(f"{kind} {self.operand(a)}" for value in group for a in taken[value])
+        whole = f"{{ {', '.join([kind] * len(group))} }}"
+        result = self.do(f"call fastcc {whole} {self.module.elementary(op, self.lanes, len(group))}({given})")
+        for k, value in enumerate(group):
+            self.names[value] = self.do(f"extractvalue {whole} {result}, {k}")
+        return True
 
     def _emit_sincos(self, argument: int) -> None:
         both = f"{{ {self.lanes.type}, {self.lanes.type} }}"
