@@ -1,9 +1,9 @@
 """Exponential, logarithm, hyperbolic tangent and arctan2 as formulas that machine code and C write out.
 
 `Elementary` computes with operands that have ``+ - * /``, ``fma``, comparisons, ``select`` and casts to the bits of a
-number: `llvm_code.Value` in one lane or many, `several.Several` of them, `CValue` in C and CUDA. No tables, no branches, the same bits in every
-form. Errors are below one unit in the last place, for subnormal arguments and results, too; zeros of both signs,
-infinities and NaN give what C99 (annex F) lists.
+number: `llvm_code.Value` in one lane or many, `several.Several` of them, `CValue` in C and CUDA. No tables, no
+branches, the same bits in every form. Errors are below one unit in the last place, for subnormal arguments and results,
+too; zeros of both signs, infinities and NaN give what C99 (annex F) lists.
 
 Sources: the reductions of fdlibm (Sun, 1993); minimax polynomials by Remez' algorithm in 60 digits, evaluated in pairs
 (G. Estrin, 1960), which halves the time of a single call.
