@@ -12,8 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kinetree.compiler.row_function import RowFunction
 from kinetree.contact.residuals import cone_projection, disk_projection
 from kinetree.contact.terms import Terms
+from kinetree.spatial.scalar import sqrt, where
 
 Law = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """``law(y, friction)``: the impulses (n, 3) of points y (n, 3), and derivatives (n, 3, 3)."""
@@ -21,13 +23,30 @@ Law = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 def coulomb(y: np.ndarray, friction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Normals onto >= 0, tangential impulses onto disks whose radii follow."""
-    normal = np.maximum(y[:, 2], 0.0)
-    tangential, D = _disks(y, friction * normal)
-    closed = y[:, 2] > 0.0
-    D[closed, 2, 2] = 1.0
-    slip = closed & (np.hypot(y[:, 0], y[:, 1]) > friction * normal)
-    D[slip, :2, 2] = friction[slip, None] * _directions(y[slip])
-    return np.column_stack([tangential, normal]), D
+    impulses, D = COULOMB(y=np.ascontiguousarray(y, float), friction=np.ascontiguousarray(friction, float))
+    return impulses, D.reshape(-1, 3, 3)
+
+
+def _coulomb(y, friction):
+    """The map of one contact, and its derivatives by rows."""
+    x, t, n = y
+    closed = where(n > 0.0, 1.0, 0.0)
+    radius, square = friction * closed * n, x * x + t * t
+    slips = square > radius * radius
+    size = sqrt(where(slips, square, 1.0))
+    x_part, t_part = x / size, t / size
+    scale = where(slips, radius / size, 1.0)
+    slope, stuck = where(slips, friction * closed, 0.0), where(slips | (radius <= 0.0), 0.0, 1.0)
+    across = where(slips, scale, 0.0)
+    mixed = -across * x_part * t_part
+    return (
+        [x * scale, t * scale, closed * n],
+        [across * t_part * t_part + stuck, mixed, slope * x_part,
+         mixed, across * x_part * x_part + stuck, slope * t_part, 0.0, 0.0, closed],
+    )  # fmt: skip
+
+
+COULOMB = RowFunction("Coulomb's law", _coulomb, "y[3] friction", "impulse[3] D[9]")
 
 
 def associated(y: np.ndarray, friction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ from kinetree.algorithms.natural_map import contact_natural_maps
 from kinetree.algorithms.nearness import near_points
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints.row_law import RowLaw
-from kinetree.integrators.contact_newton import ContactNewton
+from kinetree.integrators.contact_islands import ContactIslands
 from kinetree.integrators.kernels import END, FORCES, finished, implicit_states, part
 from kinetree.integrators.memory import Memory
 from kinetree.integrators.trials import RUNAWAY, is_sane
@@ -33,8 +33,7 @@ from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 FEW = 8  # contacts, whose sliding is computed only where they slip: that is two more tests in each visit
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 TOLERANCE = 1e-7  # [m/s] residual of a step in `simulate`
-SLOW = 0.1  # [rad/s or m/s] of a step next to rest, which is solved exactly where sweeps do not
-CREDIT, RETURNED = 50.0, 0.1  # failures of Newton's method in a row that a search follows, and their share of others
+STILL = 1e-10  # [m/s] residual of the last impulses, up to which they are those of an exact step, too
 SOLVING = 12  # sweeps of such a step, at most
 REPEATED = 7  # how often these follow each other
 
@@ -200,6 +199,34 @@ def _solved_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
     return q_next, w_next, found, [where(speed < RUNAWAY * RUNAWAY, residual, math.inf)]
 
 
+def _given_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
+    """A step by given impulses, and the largest change of a rate by a sweep from there.
+
+    Bounded rows are visited before the end, which finds the rates that are held exactly.
+    """
+    w, x = v[: model.nv], v[model.nv :] if model.nx else None
+    step, bounded, contacts = step_problem(model, q, w, impulses, tau, dt, f_ext, x, u)
+    z, residual = list(step.momentum), 0.0
+    for block in [*bounded.values(), *contacts]:
+        block.start(z)
+    for block in bounded.values():
+        residual = block.visit(z, residual)
+    found = [x for block in contacts for x in block.all_impulses]
+    found += [bounded[n].impulses[0] if n in bounded else 0.0 for n in range(len(found), model.n_impulses)]
+    after = [x + dx for x, dx in zip(step.before, step.space.velocities(z), strict=True)]
+    for block in contacts:
+        residual = block.visit(z, residual)
+    v_next = held_exactly(bounded.values(), after, step.predicted)
+    return (*_ended(model, q, w, v_next, dt, x, u), found, [residual])
+
+
+def _ended(model, q, v, v_next, dt, x, u):
+    """The end of a step to these velocities, with the internal states of force elements behind them."""
+    q_next, v_next = stepped_positions(model, q, v_next, dt)
+    later = implicit_states(model, q, v, x, u, dt, v_next) if model.nx else []
+    return q_next, [*v_next, *later]
+
+
 def _any_step(model, q, v, impulses, tau, dt, f_ext, u, *sweeps):
     """`contact_step` with the internal states of force elements behind the velocities, and its residual.
 
@@ -208,9 +235,7 @@ def _any_step(model, q, v, impulses, tau, dt, f_ext, u, *sweeps):
     v, x = v[: model.nv], v[model.nv :] if model.nx else None
     solve = partial(stepped_velocities, sweeps=sweeps) if sweeps else measured_velocities
     v_next, found, residual = solve(model, q, v, impulses, tau, dt, f_ext, x, u)
-    q_next, v_next = stepped_positions(model, q, v_next, dt)
-    later = implicit_states(model, q, v, x, u, dt, v_next) if model.nx else []
-    return q_next, [*v_next, *later], found, residual
+    return (*_ended(model, q, v, v_next, dt, x, u), found, residual)
 
 
 def _time_step(model, q, v, impulses, tau, dt, f_ext=None, u=None):
@@ -246,6 +271,8 @@ MEASURED = part("time_stepping_measured", _measured_step, "q[nq] v[nw] residuals
                 f"{END} residuals_next[#2] impulses_next[n_impulses]", FORCES, domains=COMPLETE)  # fmt: skip
 SOLVED = part("time_stepping_solved", _solved_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
               f"{END} impulses_next[n_impulses] residual[#1]", FORCES, domains=COMPLETE)  # fmt: skip
+GIVEN = part("time_stepping_given", _given_step, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
+             f"{END} impulses_next[n_impulses] residual[#1]", FORCES, domains=COMPLETE)  # fmt: skip
 RESIDUALS = part("contact_residuals", contact_residuals, "q[nq] v[nw] impulses[n_impulses] tau[nv] dt",
                  "residuals[n_contacts]", FORCES, domains=COMPLETE)  # fmt: skip
 
@@ -265,8 +292,8 @@ class TimeStepping:
     -----
     Source: see `contact_step`. Without contacts and bounded rows the steps are those of "semi_implicit", but for bodies
     that move freely: these keep their momentum. A step of `simulate` whose residual is above 1e-7 m/s is solved again
-    from its impulses, up to 7 times, and then by Newton's method if all bodies are next to rest, as in a stack; steps
-    of rollouts have a fixed cost.
+    from its impulses, up to 7 times; where that fails, as in a stack, the contacts that act on each other there are
+    solved exactly, from then on until they are at rest. Steps of rollouts have a fixed cost.
     """
 
     name = "time_stepping"
@@ -278,24 +305,28 @@ class TimeStepping:
         self._step, self._memory = system.function(SOLVED, checks=False), Memory()
         self._none, self._h, self._h_array = np.zeros(system.model.n_impulses), None, None
         self.impulses = self._none  # of the last step: (t1, t2, n) of each contact, then one of each bounded row
-        self._newton = ContactNewton(system)
-        self._credit = CREDIT  # failures of Newton's method that may follow
+        self._system, self._end = system, None
+        self._islands = ContactIslands(system)
+        self._some_exact = False  # whether some islands are to be exact
         self.is_sane = True  # whether the last step ended in usable numbers
 
     def reset(self) -> None:
         """Discard the impulses of the last step."""
         self._memory.clear()
-        self.is_sane = True
+        self._islands.reset()
+        self._some_exact, self.is_sane = False, True
 
     def get_state(self):
-        """The impulses of the last step, and how often Newton's method may fail."""
-        return self._memory.get_state(), self._credit
+        """The impulses of the last step, and which islands are exact."""
+        return self._memory.get_state(), self._islands.get_state()
 
     def set_state(self, state) -> None:
         """Restore a state of `get_state`."""
-        memory, self._credit = state
+        memory, islands = state
         self.is_sane = True
         self._memory.set_state(memory)
+        self._islands.set_state(islands)
+        self._some_exact = self._islands.any_exact
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
@@ -309,30 +340,57 @@ class TimeStepping:
             guess = memory.at(t, h, q, v)
             guess = self._none if guess is None else guess
         given = tau(t), self._h_array, *f_ext(t)
-        q_next, v_next, found, residual = self._step(q, v, guess, *given)
-        if residual.item() > TOLERANCE:
-            self.is_sane = is_sane(q_next, v_next)
-            if self.is_sane:
-                q_next, v_next, found = self._solved(q, v, found, given)
+        done = self._with_islands(q, v, guess, given) if self._some_exact else None
+        if done is None:
+            q_next, v_next, found, residual = self._step(q, v, guess, *given)
+            if residual.item() > TOLERANCE:
+                self.is_sane = is_sane(q_next, v_next)
+                if self.is_sane:
+                    q_next, v_next, found = self._solved(q, v, guess, found, given)
+        else:
+            q_next, v_next, found = done
         memory.end, memory.data = (t + h, q_next, v_next), found
         self.impulses = found
         return q_next, v_next
 
-    def _solved(self, q, v, found, given):
-        """The step by further sweeps; next to rest, where they are slow in stacks, by Newton's method."""
+    def _solved(self, q, v, guess, found, given):
+        """The step by further sweeps, or by exact islands where these do not converge."""
         for _ in range(REPEATED):
             q_next, v_next, found, residual = self._step(q, v, found, *given)
             if residual.item() <= TOLERANCE:
-                self._credit = min(self._credit + 1.0, CREDIT)
                 return q_next, v_next, found
-        self._credit = min(self._credit + RETURNED, CREDIT)
-        if not self._newton.is_possible or not np.abs(v_next).max() < SLOW:
+        if not self._islands.is_possible or not is_sane(q_next, v_next):
             return q_next, v_next, found
-        exact = self._newton.solved(q, v, found, given, TOLERANCE)
-        if exact is None and self._credit >= 1.0:
-            self._credit -= 1.0
-            exact = self._newton.solved(q, v, found, given, TOLERANCE, thorough=True)
-        return (q_next, v_next, found) if exact is None else self._step(q, v, exact, *given)[:3]
+        exact = self._ended(q, v, self._islands.problem(q, v, guess, given), found, False, given)
+        return (q_next, v_next, found) if exact is None else exact
+
+    def _with_islands(self, q, v, guess, given):
+        """The step with some exact islands, after sweeps where others need them; None where one was not solved."""
+        q_next, v_next, found, residual = self._given()(q, v, guess, *given)
+        if residual.item() <= STILL:  # at rest, or in steady motion
+            return q_next, v_next, found
+        problem, found, converged = self._islands.problem(q, v, guess, given), guess, True
+        if not self._islands.are_all_exact(problem):
+            q_next, v_next, found, residual = self._step(q, v, guess, *given)
+            if not is_sane(q_next, v_next):
+                return None
+        return self._ended(q, v, problem, found, converged, given)
+
+    def _ended(self, q, v, problem, found, converged, given):
+        """The end of a step with exact islands; None where one of them was not solved."""
+        impulses = self._islands.solved(problem, found, TOLERANCE, converged)
+        end = None
+        if impulses is not None:
+            end = self._given()(q, v, impulses, *given)[:3]
+            self._islands.after(v, end[1])
+        self._some_exact = self._islands.any_exact
+        return end
+
+    def _given(self):
+        """The step by given impulses, compiled when it is first needed."""
+        if self._end is None:
+            self._end = self._system.function(GIVEN, checks=False)
+        return self._end
 
 
 class MeasuredTimeStepping(TimeStepping):

@@ -19,6 +19,9 @@ DEPTH_WEIGHT = 20.0
 DIRECTIONS = ((0.75, 0.66), (-0.66, 0.75), (-0.75, -0.66), (0.66, -0.75))
 """Of the four points in the reference face: no directions of corners of boxes that are likely."""
 NEVER, RARELY = -1e9, -1e8
+ALIGNED = 1e-9
+"""Part of an incident face by which corners of the reference face may be beyond it: where sides of both coincide but
+for rounding, their crossing may be anywhere on them."""
 
 
 class _Face(NamedTuple):
@@ -104,7 +107,9 @@ def _polygon(c, e, f, hu, hw):
     for x, y in ((hu, hw), (-hu, hw), (-hu, -hw), (hu, -hw)):
         p, q = x - c[0], y - c[1]
         s, t = (p * f[1] - q * f[0]) * scale, (q * e[0] - p * e[1]) * scale
-        found.append(((x, y, c[2] + s * e[2] + t * f[2]), (absolute(s) <= 1.0) & (absolute(t) <= 1.0)))
+        found.append(
+            ((x, y, c[2] + s * e[2] + t * f[2]), (absolute(s) <= 1.0 + ALIGNED) & (absolute(t) <= 1.0 + ALIGNED))
+        )
     return found
 
 
