@@ -1,17 +1,24 @@
-"""A sweep of some seconds, for tests that end its processes: `python -m tests.sweeps.slow_sweep STORE CLIENT`."""
+"""A sweep of some seconds, for tests that end its processes or run several of it.
+
+``python -m tests.sweeps.slow_sweep STORE CLIENT``; ``CLIENT`` is "other" for this process as if it ran on another
+processor, without fused multiply-add, so that results differ by rounding.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 
 import kinetree as kt
 
 SAMPLES, CHUNK = 240, 6
-DEADLY = 13  # the sample that ends the worker that computes it
+DEADLY = 13  # the sample that ends the process that computes it
+LATE = 5  # the chunk whose first computation waits
+GO_ON = threading.Event()  # until then
+_late = []
 
 
 def lasting(batch):
@@ -21,10 +28,34 @@ def lasting(batch):
 
 
 def deadly(batch):
-    """A measure that ends workers as the system does when memory is short; the client measures its speed, too."""
-    if DEADLY in batch.index and multiprocessing.parent_process() is not None:
+    """A measure that ends processes as the system does when memory is short."""
+    if DEADLY in batch.index:
         os.kill(os.getpid(), signal.SIGKILL)
     return batch.q[:, -1, 0]
+
+
+def deadly_from_the_first(batch):
+    """The same for the first sample."""
+    if 0 in batch.index:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return batch.q[:, -1, 0]
+
+
+def late(batch):
+    """A measure that does not return when it is first called for one of the chunks."""
+    if batch.index[0] == LATE * CHUNK and len(batch) == CHUNK and not _late:
+        _late.append(threading.get_ident())
+        GO_ON.wait()
+    return batch.q[:, -1, 0]
+
+
+def on_another_processor() -> None:
+    """Compile for one of the first of its kind."""
+    from kinetree.native.engine import Target
+
+    host = Target.host()
+    other = Target(host.triple, "x86-64", "", 16, False)
+    Target.host = staticmethod(lambda: other)
 
 
 def swept(store, client=False, measure=("q_end", "path", lasting), **more):
@@ -36,4 +67,6 @@ def swept(store, client=False, measure=("q_end", "path", lasting), **more):
 
 
 if __name__ == "__main__":
-    swept(sys.argv[1], sys.argv[2])
+    if sys.argv[2] == "other":
+        on_another_processor()
+    swept(sys.argv[1], sys.argv[2] if sys.argv[2] not in ("here", "other") else False)

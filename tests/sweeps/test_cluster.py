@@ -13,14 +13,26 @@ import time
 import numpy as np
 import pytest
 
+import kinetree as kt
 from kinetree.errors import ArgumentError, FileWriteError, SweepError
 from kinetree.sweeps import cluster as clusters
+from kinetree.sweeps import probe
 from kinetree.sweeps import store as stores
 from tests.static.source_tree import ROOT
-from tests.sweeps.slow_sweep import CHUNK, DEADLY, SAMPLES, deadly, swept
+from tests.sweeps.slow_sweep import (
+    CHUNK,
+    DEADLY,
+    GO_ON,
+    SAMPLES,
+    deadly,
+    deadly_from_the_first,
+    late,
+    swept,
+)  # fmt: skip
 from tests.sweeps.test_store import content
 
 distributed = pytest.importorskip("distributed")
+KilledWorker = pytest.importorskip("distributed.scheduler").KilledWorker
 CHUNKS = SAMPLES // CHUNK
 SOON = 300.0  # s, in which anything that these tests wait for has happened, also on a busy machine
 
@@ -139,16 +151,34 @@ def test_the_scheduler_is_killed(undisturbed, tmp_path):
 
 
 @pytest.mark.sweep
-def test_a_sample_that_ends_its_process_is_a_failed_sample(tmp_path):
-    """The others of its chunk keep their results."""
-    run = swept(tmp_path / "runs.zarr", "local", ["q_end", deadly], workers=1, samples=24, retries=0)
+@pytest.mark.parametrize(("measure", "bad"), [(deadly, DEADLY), (deadly_from_the_first, 0)])
+def test_a_sample_that_ends_its_process_is_a_failed_sample(tmp_path, measure, bad):
+    """Also one of the first, which are computed before all others; the rest of its chunk keep their results."""
+    run = swept(tmp_path / "runs.zarr", "local", ["q_end", measure], workers=1, samples=24, retries=0)
     (failure,) = run.failures
-    assert (failure.index, failure.seed) == (DEADLY, 7) and "the process that computed it ended" in failure.message
+    assert (failure.index, failure.seed) == (bad, 7) and "the process that computed it ended" in failure.message
     status = run.data["status"].values
-    assert status[DEADLY] == 2 and (np.delete(status, DEADLY) == 1).all()
+    assert status[bad] == 2 and (np.delete(status, bad) == 1).all()
     np.testing.assert_array_equal(
-        np.delete(run.data["deadly"].values, DEADLY), np.delete(run.data["q_end"].values[:, 0], DEADLY)
-    )
+        np.delete(run.data[measure.__name__].values, bad), np.delete(run.data["q_end"].values[:, 0], bad)
+    )  # fmt: skip
+
+
+def hanging(length):
+    """A factory that ends its process for the first value."""
+    if length == 0.5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return kt.models.n_pendulum(1, length=length)
+
+
+@pytest.mark.sweep
+def test_a_factory_that_ends_its_process(tmp_path):
+    """The first model is made where samples are computed, too."""
+    run = kt.sweep(
+        hanging, {"length": [0.5, 1.0, 1.5]}, {"duration": 0.1, "dt": 0.01}, ["q_end"], tmp_path / "runs.zarr",
+        client="local", workers=1, retries=0, chunk=1,
+    )  # fmt: skip
+    assert [failure.index for failure in run.failures] == [0] and run.data["status"].values.tolist() == [2, 1, 1]
 
 
 @pytest.mark.sweep
@@ -232,7 +262,7 @@ def test_workers_that_may_not_write_send_their_results(quickly, client, tmp_path
     def write(self, k, result):
         if threading.current_thread() is not threading.main_thread():
             raise FileWriteError("no", errno=number)
-        original(self, k, result)
+        return original(self, k, result)
 
     monkeypatch.setattr(stores.Store, "write", write)
     assert content(quick(tmp_path / "runs.zarr", client).store) == quickly
@@ -243,10 +273,11 @@ def test_a_chunk_is_not_computed_again_if_its_worker_died_after_writing_it(quick
     original, computed = stores.Store.write, []
 
     def write(self, k, result):
-        original(self, k, result)
+        written = original(self, k, result)
         computed.append(k)
         if computed.count(3) == 1 and k == 3:
             raise RuntimeError("died before it could say so")
+        return written
 
     monkeypatch.setattr(stores.Store, "write", write)
     assert content(quick(tmp_path / "runs.zarr", client).store) == quickly
@@ -286,6 +317,64 @@ def test_a_chunk_that_fails_as_a_whole_is_an_error_in_the_end(quickly, client, t
     assert len(tried) == 3
     monkeypatch.undo()
     assert quick(path, client).computed < CHUNKS and content(path) == quickly
+
+
+@pytest.mark.parametrize("bad", [0, 9])
+def test_first_samples_that_end_their_process(client, tmp_path, monkeypatch, bad):
+    """Shapes are those of the first sample that is computed; the speed is its own where others end the process."""
+    original, asked = clusters.Sharing.call, []
+
+    def call(self, function, *arguments):
+        asked.append((function.__name__, arguments))
+        k = arguments[0] if function is probe.results_of else arguments[1]
+        if k == bad or (k is None and bad < probe.LANES):
+            raise KilledWorker(f"sample {bad}", None, 1)
+        return original(self, function, *arguments)
+
+    monkeypatch.setattr(clusters.Sharing, "call", call)
+    run = swept(tmp_path / "runs.zarr", client, ["q_end"], samples=12)
+    assert run.data["q_end"].shape == (12, 2) and not run.failures
+    names = [(name, arguments[-1]) for name, arguments in asked]
+    if bad == 0:
+        assert names == [("results_of", 0), ("results_of", 1), ("seconds_of", 1)]
+    else:
+        assert names == [("results_of", 0), ("seconds_of", None), ("seconds_of", 0)]
+
+
+def test_late_chunks_are_computed_twice(client, tmp_path):
+    """One whose computation does not return holds nobody up; what it would have written it leaves alone."""
+    path = tmp_path / "runs.zarr"
+    try:
+        run = swept(path, client, ["q_end", late])
+        assert run.computed == CHUNKS and not run.failures and run.damaged() == []
+        before = content(path)
+    finally:
+        GO_ON.set()
+    eventually(lambda: not any(client.processing().values()), "the late one does not end")
+    assert content(path) == before
+    swept(tmp_path / "again.zarr", measure=["q_end", late])
+    assert content(tmp_path / "again.zarr") == before
+
+
+@pytest.mark.sweep
+def test_a_worker_that_is_stopped_holds_nobody_up(undisturbed, tmp_path):
+    """Its chunks are computed by the other one at the end."""
+    path = tmp_path / "runs.zarr"
+    with clusters.embedded(2) as client:
+        victim = next(iter(client.run(os.getpid).values()))
+
+        def stop():
+            eventually(lambda: some_finished(path), "no chunk is finished")
+            os.kill(victim, signal.SIGSTOP)
+
+        thread = threading.Thread(target=stop)
+        thread.start()
+        try:
+            run = swept(path, client)
+            thread.join()
+        finally:
+            os.kill(victim, signal.SIGCONT)
+    assert run.computed == CHUNKS and not run.failures and content(path) == undisturbed
 
 
 def test_clients_that_cannot_be(client, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from kinetree.sweeps import probe
-from kinetree.sweeps.probe import MOST_BYTES, OVERHEAD, RATE, TARGET, Probe, chunk_size
+from kinetree.sweeps.probe import LANES, MOST_BYTES, OVERHEAD, RATE, TARGET, Probe, chunk_size
 
 
 @pytest.fixture
@@ -25,10 +25,23 @@ def memory(monkeypatch):
     ],
 )
 def test_a_chunk_takes_the_time_with_the_least_loss(memory, seconds, count, workers, expected):
-    """A power of two of samples, so up to half of it."""
+    """Up to half of it, since each worker gets a power of two of chunks, and whole vectors of states."""
     memory(1e12)
     n = chunk_size(Probe((), (), seconds, 10), count, workers)
-    assert 0.5 * expected < n * seconds <= expected * (1.0 + 1e-9) and n & (n - 1) == 0
+    assert 0.5 * expected - 1e-9 < n * seconds <= expected + LANES * seconds and n % LANES == 0
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 100, 1000, 10**5, 10**5 + 1])
+@pytest.mark.parametrize("seconds", [1e-3, 1.0])
+def test_workers_end_together(memory, count, seconds):
+    """With equal speeds none waits longer than for a vector of states of each chunk."""
+    memory(1e12)
+    for workers in (1, 2, 3):
+        n = chunk_size(Probe((), (), seconds, 10), count, workers)
+        chunks = -(-count // n)
+        assert 1 <= n <= count
+        if count >= workers:
+            assert -(-chunks // workers) * n <= count / workers + 1 + chunks * LANES
 
 
 @pytest.mark.parametrize("workers", [2, 16_000])

@@ -205,7 +205,7 @@ def test_an_inertia_that_no_body_can_have_is_a_failed_sample():
         ({"measure": [lambda batch: batch.q]}, ArgumentError, "has no name for its variable"),
         ({"measure": []}, ArgumentError, "measure is empty"),
         ({"measure": ["slip"]}, UnsupportedError, "has no contacts"),
-        ({"measure": {"x": lambda batch: 1.0}}, ShapeError, r"expected numbers of shape \(1, \.\.\.\)"),
+        ({"measure": {"x": lambda batch: 1.0}}, ShapeError, r"expected numbers of shape \(2, \.\.\.\)"),
         ({"simulate": {"dt": 1e-3}}, ArgumentError, "no duration"),
         ({"simulate": {"duration": 1.0, "steps": 3}}, UnknownNameError, "'steps'"),
         ({"simulate": {"duration": 0.0015}}, kt.errors.SimulationError, "not a multiple of dt"),

@@ -1,9 +1,9 @@
 """Chunks on the workers of a Dask cluster: back-pressure, workers that die, a connection that is lost.
 
 A bounded number of chunks is in flight, so memory does not grow with the sweep. A worker writes its chunk into the
-store itself where it sees it, else the client does. A chunk whose worker dies goes to another one, which first looks
-whether it was written before that; one that takes worker after worker with it is computed by halves, until the sample
-that ends them is alone.
+store itself where it sees it, while it computes the next one; else the client does. A chunk whose worker dies goes to
+another one, which first looks whether it was written before that. At the end, chunks that are late are computed twice,
+and those whose workers died again and again are computed one by one, by halves, until samples that end them are alone.
 """
 
 from __future__ import annotations
@@ -14,26 +14,41 @@ import errno
 import hashlib
 import pickle
 import queue
+import statistics
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 
 import numpy as np
 
 from kinetree.errors import FileWriteError, KinetreeError, SweepError
 from kinetree.log import LOG
+from kinetree.model import Model
 from kinetree.once import made_once
 from kinetree.simulation.provenance import version
-from kinetree.sweeps.chunk import FAILED, FINISHED, ChunkResult, Failure, computed
+from kinetree.sweeps.chunk import FAILED, FINISHED, ChunkResult, Failure, computed, emptied
 from kinetree.sweeps.packages import needed
-from kinetree.sweeps.probe import cores
+from kinetree.sweeps.probe import Probe, chunk_size, cores
 from kinetree.sweeps.store import Store
 
 AHEAD = 2  # chunks in flight for each thread of the workers: one that is computed, one that waits
 ALIVE = 1.0  # s between looks at the connection
 PATIENCE = 10.0  # s, in which a scheduler answers
 KILLS = 1  # workers that a chunk may take with it, in the embedded cluster, before it is handed back
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": KILLS,
+    "distributed.scheduler.http.routes": [],  # nobody looks at pages
+    "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.daemon": True,
+    "distributed.admin.large-graph-warning-threshold": "1 GB",
+}
+"""Of the embedded cluster."""
 KEPT = 4  # sweeps that a worker keeps compiled
+READY = 64  # workers, at most, that load modules and the sweep while one of them computes the first samples
+LATE = 3.0  # times of a chunk after which one that is still computed at the end of a sweep is computed twice
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _PLANS: dict[str, object] = {}  # of this process, by digest
 
@@ -57,15 +72,10 @@ def embedded(workers: int | None = None, memory: str | float = "auto") -> Iterat
             "give client=False."
         )
     count = workers or cores()
-    settings = {
-        "distributed.scheduler.allowed-failures": KILLS,
-        "distributed.worker.daemon": True,
-        "distributed.admin.large-graph-warning-threshold": "1 GB",
-    }
-    with dask.config.set(settings):
+    with dask.config.set(SETTINGS):
         try:
             cluster = distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+                n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None,
                 memory_limit=memory, silence_logs=50,
             )  # fmt: skip
         except Exception as error:
@@ -78,6 +88,19 @@ def embedded(workers: int | None = None, memory: str | float = "auto") -> Iterat
                 yield client
         finally:
             cluster.close()
+
+
+@contextmanager
+def starting(workers: int | None = None) -> Iterator[Callable[[], object]]:
+    """A function that waits for the client of a cluster on this machine, whose processes start meanwhile.
+
+    Raises
+    ------
+    MissingDependencyError
+    """
+    needed("distributed")
+    with ExitStack() as stack, ThreadPoolExecutor(1) as pool:
+        yield pool.submit(stack.enter_context, embedded(workers)).result
 
 
 @contextmanager
@@ -107,22 +130,55 @@ class Sharing:
     ----------
     client : distributed.Client
     plan : Plan
-    variables : tuple of Variable
-    store : Store
-    retries : int
-        Of a chunk that fails as a whole.
     """
 
-    def __init__(self, client, plan, variables, store: Store, retries: int) -> None:
-        self._client, self._store, self._retries = client, store, retries
-        self._packed = packed(plan, variables)
+    def __init__(self, client, plan) -> None:
+        self._client = client
+        self._packed = packed(plan.but(threads=1))
         self._digest = hashlib.sha256(self._packed).hexdigest()
         self._done: queue.SimpleQueue = queue.SimpleQueue()
         self._seen: tuple[float, dict] = (-ALIVE, {})  # when the workers were looked at last
         self._shared = True  # whether workers may see the store
+        self._compiled = False  # whether a worker has computed samples
+        self._store: Store | None = None
 
-    def run(self, chunks: Iterable[int], report: Callable[[ChunkResult], None]) -> None:
-        """Compute and write chunks, reporting each.
+    def chunk(self, probe: Probe, count: int) -> int:
+        """Samples of a chunk, for one thread of a worker."""
+        return chunk_size(probe, count, max(1, self._threads()))
+
+    def _threads(self) -> int:
+        return sum(worker["nthreads"] for worker in self._workers().values())
+
+    def call(self, function: Callable, *arguments):
+        """The result of a function of the plan, in a worker; those of this machine load what they need meanwhile.
+
+        Raises
+        ------
+        SweepError
+            The connection is lost.
+        Exception
+            Of the function, or of Dask for one that ends its workers.
+        """
+        others = [] if self._compiled else list(self._workers())[:READY]
+        ready = [self._client.submit(loaded, self._packed, self._digest, workers=[x], pure=False) for x in others]
+        future = self._client.submit(called, self._packed, self._digest, function, *arguments, pure=False)
+        result = self._result(future)
+        self._compiled = True
+        del ready
+        return result
+
+    def run(self, store: Store, variables, chunks: Iterable[int], retries: int, report: Callable) -> None:
+        """Compute and write chunks, reporting the result of each.
+
+        Parameters
+        ----------
+        store : Store
+        variables : tuple of Variable
+            Of the measures.
+        chunks : iterable of int
+        retries : int
+            Of a chunk that fails as a whole.
+        report : callable
 
         Raises
         ------
@@ -131,7 +187,9 @@ class Sharing:
         FileWriteError
             The store cannot be written.
         """
-        waiting, flying, tries = iter(chunks), {}, {}
+        self._store, self._variables, self._retries = store, variables, retries
+        waiting, flying, tries, self._suspects = iter(chunks), {}, {}, []
+        late = Late(LATE)
         try:
             self._warm_up()
             more = True
@@ -143,10 +201,20 @@ class Sharing:
                         break
                     self._submit(k, flying)
                 if flying:
-                    k, future = self._next()
-                    if flying.get(k) is future:
-                        del flying[k]
-                        self._take(k, future, flying, tries, report)
+                    found = self._next()
+                    if found is None:
+                        if not more and late.is_it():
+                            self._duplicate(flying, tries)
+                        continue
+                    k, future = found
+                    if future in flying.get(k, ()):
+                        flying[k].remove(future)
+                        if future.status == "finished" or not flying[k]:
+                            for other in flying.pop(k):
+                                other.cancel()
+                            self._take(k, future, flying, tries, lambda result: (late.took(result), report(result)))
+            for k in self._suspects:
+                report(store.write(k, self._alone(*store.range_of(k))))
         except BaseException:
             self._abandon(flying)
             raise
@@ -154,8 +222,7 @@ class Sharing:
     def _room(self) -> int:
         """The most chunks in flight."""
         self._check_connection()
-        threads = sum(worker["nthreads"] for worker in self._workers().values())
-        return max(2, AHEAD * threads)
+        return max(2, AHEAD * self._threads())
 
     def _workers(self) -> dict:
         """The workers by address, as they were a moment ago."""
@@ -175,12 +242,14 @@ class Sharing:
         hosts: dict[str, str] = {}
         for address, worker in self._workers().items():
             hosts.setdefault(worker["host"], address)
-        if set(hosts) == {"127.0.0.1"}:
-            return  # workers of this machine: the first samples have been computed here
+        if len(hosts) == 1 and (self._compiled or set(hosts) == {"127.0.0.1"}):
+            return  # the first samples have been computed there
         futures = {
-            address: self._client.submit(prepared, self._packed, self._digest, workers=[address], pure=False)
+            address: self._client.submit(
+                prepared, self._packed, self._digest, self._variables, workers=[address], pure=False
+            )
             for address in hosts.values()
-        }
+        }  # fmt: skip
         for address, future in futures.items():
             while not future.done() and address in self._workers():
                 self._check_connection()
@@ -188,21 +257,35 @@ class Sharing:
             if future.status == "error" and not isinstance(error := self._fetched(future.exception), _killed()):
                 raise SweepError(f"sweep: a worker cannot compute this sweep: {_text(error)}")
 
-    def _submit(self, k: int, flying: dict, tried: int = 0) -> None:
+    def _submit(self, k: int, flying: dict, tried: int = 0, workers=None) -> None:
         future = self._client.submit(
-            shared_chunk, self._packed, self._digest, str(self._store.path.absolute()) if self._shared else None,
-            self._store.about["digest"], k, *self._store.range_of(k), pure=False,
+            shared_chunk, self._packed, self._digest, self._variables,
+            str(self._store.path.absolute()) if self._shared else None,
+            self._store.about["digest"], k, *self._store.range_of(k), pure=False, workers=workers,
             key=f"sweep-{self._digest[:8]}-{k}-{tried}-{time.monotonic_ns()}",
         )  # fmt: skip
-        flying[k] = future
+        flying.setdefault(k, []).append(future)
         future.add_done_callback(lambda future, k=k: self._done.put((k, future)))
 
     def _next(self):
-        while True:
-            try:
-                return self._done.get(timeout=ALIVE)
-            except queue.Empty:
-                self._check_connection()
+        """A chunk and its future that is done; None if there is none for a moment."""
+        try:
+            return self._done.get(timeout=ALIVE)
+        except queue.Empty:
+            self._check_connection()
+            return None
+
+    def _duplicate(self, flying: dict, tries: dict) -> None:
+        """Give chunks that are late to workers that have nothing to do: the first result counts, all have its bits."""
+        try:
+            busy = self._client.processing()
+        except OSError as error:
+            self._lost(error)
+        idle = [address for address in self._workers() if not busy.get(address)]
+        single = [k for k, futures in flying.items() if len(futures) == 1 and k not in tries]
+        for address, k in zip(idle, single, strict=False):
+            LOG.info("sweep: chunk %d is late and computed a second time, by %s", k, address)
+            self._submit(k, flying, workers=[address])
 
     def _check_connection(self) -> None:
         if self._client.status != "running":
@@ -216,6 +299,8 @@ class Sharing:
             self._lost(error)
 
     def _lost(self, error: BaseException | None = None):
+        if self._store is None:
+            raise SweepError("sweep: the connection to the scheduler is lost; nothing is computed yet.") from error
         finished = len(self._store.finished())
         raise SweepError(
             f"sweep: the connection to the scheduler is lost; {finished} of {self._store.chunks} chunks are "
@@ -228,7 +313,7 @@ class Sharing:
         if status == "finished":
             result = self._fetched(future.result)
             if result.arrays:  # the worker does not see the store
-                self._store.write(k, result)
+                result = self._store.write(k, result)
             elif not self._store.is_finished(k) and k not in self._store.finished():
                 self._shared = False  # it wrote into another folder of the same path
                 self._submit(k, flying, tries.get(k, 0))
@@ -246,12 +331,10 @@ class Sharing:
         if isinstance(error, FileWriteError):
             raise error
         tries[k] = tries.get(k, 0) + 1
-        if tries[k] <= self._retries:
+        if isinstance(error, (MemoryError, _killed())):
+            self._suspects.append(k)  # or it was another chunk that ended the worker
+        elif tries[k] <= self._retries:
             self._submit(k, flying, tries[k])
-        elif isinstance(error, (MemoryError, _killed())):
-            result = self._by_halves(*self._store.range_of(k), error)
-            self._store.write(k, result)
-            report(result)
         else:
             raise SweepError(
                 f"sweep: chunk {k} failed {tries[k]} times: {_text(error)}. Finished chunks are kept in "
@@ -259,42 +342,75 @@ class Sharing:
                 chunk=k,
             ) from error
 
-    def _by_halves(self, start: int, stop: int, error: BaseException) -> ChunkResult:
-        """A chunk in parts that come back here, until those that end workers are single samples."""
-        if stop - start == 1:
-            return self._failed(start, error)
+    def _alone(self, start: int, stop: int) -> ChunkResult:
+        """Samples with nothing else in flight; in parts, until those that end workers are single samples."""
+        future = self._client.submit(
+            computed_part, self._packed, self._digest, self._variables, start, stop, pure=False
+        )  # fmt: skip
+        try:
+            return self._result(future)
+        except SweepError:
+            raise
+        except Exception as error:
+            if stop - start == 1:
+                return self._failed(start, error)
         half = (start + stop) // 2
-        return joined([self._part(start, half), self._part(half, stop)])
+        return joined([self._alone(start, half), self._alone(half, stop)])
 
-    def _part(self, start: int, stop: int) -> ChunkResult:
-        future = self._client.submit(computed_part, self._packed, self._digest, start, stop, pure=False)
-        while not future.done():
+    def _result(self, future):
+        """The result of a future, or its error; SweepError if the connection is lost while it is waited for."""
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        while not done.wait(ALIVE):
             self._check_connection()
-            time.sleep(0.02)
+            self._workers()
         if future.status == "finished":
             return self._fetched(future.result)
         if future.status != "error":
             self._lost()
-        return self._by_halves(start, stop, self._fetched(future.exception))
+        raise self._fetched(future.exception)
 
     def _failed(self, k: int, error: BaseException) -> ChunkResult:
         """The result of a sample that ends the process."""
-        from kinetree.sweeps.chunk import emptied
-
-        plan, variables, _ = pickle.loads(self._packed)
+        plan, _ = pickle.loads(self._packed)
         message = f"the process that computed it ended: {_text(error)}"
-        return emptied(plan, variables, k, message)
+        return emptied(plan, self._variables, k, message)
 
     def _abandon(self, flying: dict) -> None:
         """Cancel what is in flight, as far as the scheduler still listens."""
         try:
             if self._client.status == "running":
-                self._client.cancel(list(flying.values()), force=True)
+                self._client.cancel([future for copies in flying.values() for future in copies], force=True)
         except Exception:  # the connection, in any state
             return
 
 
-def packed(plan, variables) -> bytes:
+class Late:
+    """Whether the last chunks of a sweep take longer than chunks do.
+
+    Parameters
+    ----------
+    times : float
+        Of the median.
+    """
+
+    def __init__(self, times: float) -> None:
+        self._times, self._seconds, self._last = times, [], time.monotonic()
+
+    def took(self, result: ChunkResult) -> None:
+        """Note a result."""
+        self._last = time.monotonic()
+        if result.seconds:
+            self._seconds.append(result.seconds)
+
+    def is_it(self) -> bool:
+        """Whether the next result should have been here for long."""
+        if not self._seconds:
+            return False
+        return time.monotonic() - self._last > self._times * statistics.median(self._seconds)
+
+
+def packed(plan) -> bytes:
     """The sweep as bytes; functions of the main script by value.
 
     Raises
@@ -303,7 +419,7 @@ def packed(plan, variables) -> bytes:
     """
     cloudpickle = needed("cloudpickle")
     try:
-        return cloudpickle.dumps((plan, variables, version()))
+        return cloudpickle.dumps((plan, version()))
     except Exception as error:
         raise SweepError(
             f"sweep: the sweep cannot be sent to workers: {error}. Measures and factories hold no open files or locks; "
@@ -311,49 +427,74 @@ def packed(plan, variables) -> bytes:
         ) from error
 
 
+# In a worker --------------------------------------------------------------------------------------------------------
+
+
 def _unpacked(data: bytes, digest: str):
     def make():
         for old in list(_PLANS)[: -KEPT + 1]:
             _PLANS.pop(old, None)
-        plan, variables, theirs = pickle.loads(data)
+        plan, theirs = pickle.loads(data)
         if theirs != version():
             raise SweepError(f"sweep: this worker has kinetree {version()}, the client {theirs}. Install one version.")
-        return plan, variables
+        return plan
 
     return made_once(_PLANS, digest, make)
 
 
-def prepared(data: bytes, digest: str) -> str:
+def called(data: bytes, digest: str, function: Callable, *arguments):
+    """A function of the sweep."""
+    return function(_unpacked(data, digest), *arguments)
+
+
+def loaded(data: bytes, digest: str) -> None:
+    """Load modules and the sweep, and nothing of the user's is called but what a pickle calls."""
+    plan = _unpacked(data, digest)
+    if plan.known is None and isinstance(plan.source, Model):
+        plan.parameters  # noqa: B018
+
+
+def prepared(data: bytes, digest: str, variables) -> str:
     """Compile what a sweep needs in this process."""
-    plan, variables = _unpacked(data, digest)
-    return computed(plan, variables, 0, 1).cpu
+    return computed(_unpacked(data, digest), variables, 0, 1).cpu
 
 
-def computed_part(data: bytes, digest: str, start: int, stop: int) -> ChunkResult:
-    """The results of a range of samples, in a worker."""
-    return computed(*_unpacked(data, digest), start, stop)
+def computed_part(data: bytes, digest: str, variables, start: int, stop: int) -> ChunkResult:
+    """The results of a range of samples."""
+    return computed(_unpacked(data, digest), variables, start, stop)
 
 
 def shared_chunk(
-    data: bytes, digest: str, path: str | None, store_digest: str, k: int, start: int, stop: int
+    data: bytes, digest: str, variables, path: str | None, store_digest: str, k: int, start: int, stop: int
 ) -> ChunkResult:  # fmt: skip
-    """Compute a chunk in a worker, and write it where the worker sees the store; else its arrays are in the result.
+    """Compute a chunk, and write it where this process sees the store; else its arrays are in the result.
 
-    A chunk that is there already, since the worker that wrote it died before it could say so, is not computed again.
+    A chunk that is there already, such as from a worker that died before it could say so, is not computed again. While
+    it is written the thread's next chunk is computed.
     """
     store = None if path is None else Store.opened_for(path, store_digest)
     if store is not None and store.is_finished(k):
         return store.result_of(k)
-    result = computed_part(data, digest, start, stop)
+    result = computed_part(data, digest, variables, start, stop)
+    store = None if store is None else Store.opened_for(path, store_digest)  # may have been removed meanwhile
     if store is not None:
+        _leave_thread()
         try:
-            store.write(k, result)
+            result = store.write(k, result)
         except FileWriteError as error:
             if error.errno not in UNWRITABLE:
                 raise
         else:
             result.arrays = {}
     return result
+
+
+def _leave_thread() -> None:
+    """Let a worker's thread take the next chunk while this one is written."""
+    from distributed import secede
+
+    with suppress(ValueError):  # this is no worker
+        secede()
 
 
 def joined(parts: list[ChunkResult]) -> ChunkResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class Plan:
     device : {"cpu", "cuda"}
     threads : int or None
         Of one call.
+    known : Model or None
+        The first model that a factory makes, where it has been made already.
     """
 
     source: object
@@ -48,7 +50,12 @@ class Plan:
     measures: Mapping[str, Callable]
     device: str = "cpu"
     threads: int | None = 1
+    known: Model | None = None
     _made: dict = field(default_factory=dict, repr=False)
+
+    def but(self, **changes) -> Plan:
+        """The same sweep with other attributes; nothing is compiled yet."""
+        return replace(self, _made={}, **changes)
 
     def __getstate__(self):
         return {name: x for name, x in self.__dict__.items() if name != "_made"}
@@ -73,7 +80,7 @@ class Plan:
 
     @property
     def model(self):
-        """The model as it is simulated, with stops and contacts; of a factory that of the first sample."""
+        """The model as it is simulated, with stops and contacts; of a factory the first one."""
         return self.rollout._base
 
     @property
@@ -83,7 +90,7 @@ class Plan:
 
     @property
     def first(self) -> Model:
-        """The model that was given, or that of the first sample."""
+        """The model that was given, or the first one that the factory makes."""
         return made_once(self._made, "first", self._first)
 
     @property
@@ -115,7 +122,7 @@ class Plan:
     def _first(self) -> Model:
         if isinstance(self.source, Model):
             return self._with_terms(self.source)
-        return self.made(self.design.values(0, 1), 0)
+        return self.known or self.made(self.design.values(0, 1), 0)
 
     def _with_terms(self, model: Model) -> Model:
         """The model with a number in place of each zero that varies: code has no terms for what is zero."""

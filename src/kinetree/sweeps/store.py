@@ -2,8 +2,9 @@
 
 The files of a chunk are written to the disk one after the other, each as a whole or not at all; the last one is the
 chunk of the variable "status". So a chunk is finished when its part of "status" exists, and everything else of it is
-complete then, whatever was killed when. Chunks have one writer, files hold numbers without compression as Zarr version
-3 lays them out, so a worker needs no Zarr, and equal sweeps are equal files.
+complete then, whatever was killed when. A chunk that several processes compute at once is written by one of them, which
+has its lock, and left alone by the others. Files hold numbers without compression as Zarr version 3 lays them out, so a
+worker needs no Zarr, and equal sweeps are equal files.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from kinetree.errors import FileFormatError, KinetreeError
 from kinetree.files import make_folder, remove_abandoned, sync_folder, write_bytes
 from kinetree.sweeps.chunk import ChunkResult, Failure, Variable
+from kinetree.sweeps.file_lock import locked, remove_left
 
 FORMAT = 1
 NOTES = "notes"  # folder beside the chunks of "status": failures, processors and checksums as JSON
@@ -52,7 +54,8 @@ class Store:
 
     @classmethod
     def made(cls, path, about: dict) -> Store:
-        """A new store without any samples; its parts exist before anything is computed.
+        """A new store without any samples, whose parts exist before anything is computed; or that which another process
+        has made in the meantime.
 
         Raises
         ------
@@ -60,9 +63,15 @@ class Store:
         """
         path = Path(path)
         make_folder(path / "status" / NOTES)  # first: it shows whose store was not made to its end
+        with locked(path, "made"):
+            return cls.opened(path) or cls._made(path, about)
+
+    @classmethod
+    def _made(cls, path: Path, about: dict) -> Store:
+        remove_abandoned(path)
         for folder in path.iterdir():
-            if folder.name != "status":
-                shutil.rmtree(folder)  # variables without chunks of such a one
+            if folder.name != "status" and folder.is_dir():
+                shutil.rmtree(folder)  # variables without chunks of one that was not made to its end
         store = cls(path, about)
         for variable in (*store.variables, STATUS):
             folder = path / variable.name
@@ -93,6 +102,8 @@ class Store:
             found.is_complete = bool(attributes.get("finished"))
             return found
         except FileNotFoundError:
+            if (path / "zarr.json").is_file():  # another process has made it at this moment
+                return cls.opened(path)
             # Without its description, which is written last, there is nothing of a sweep yet.
             if path.is_dir() and not any(path.glob("status/c.*")) and _is_begun(path):
                 return None
@@ -131,14 +142,26 @@ class Store:
             return None
         return found if found is not None and found.about["digest"] == digest else None
 
-    def write(self, k: int, result: ChunkResult) -> None:
-        """Write a chunk.
+    def write(self, k: int, result: ChunkResult) -> ChunkResult:
+        """Write a chunk, unless another process has written it.
+
+        Returns
+        -------
+        ChunkResult
+            What is in the store.
 
         Raises
         ------
         FileWriteError
             For example of a full disk; finished chunks are unchanged.
         """
+        with locked(self.path / "status", str(k)):
+            if self.is_finished(k):
+                return self.result_of(k)
+            self._write(k, result)
+            return result
+
+    def _write(self, k: int, result: ChunkResult) -> None:
         contents = {v.name: self._content(v, result.arrays[v.name]) for v in self.variables}
         sums = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
         failures = [asdict(failure) for failure in result.failures]
@@ -153,6 +176,8 @@ class Store:
         """Note in the attributes of the store that all chunks are complete, and on which processors they were."""
         for folder in (*(self.path / v.name for v in self.variables), self.path / "status", self._note(0).parent):
             remove_abandoned(folder)
+        for folder in (self.path, self.path / "status"):
+            remove_left(folder)
         self._write_group({"finished": True, "processors": self.processors()})
         self._sync(self.path)
         self.is_complete = True
@@ -288,10 +313,11 @@ def _together(work: Callable, calls: list[tuple]) -> None:
 
 
 def _is_begun(path: Path) -> bool:
-    """Whether a folder is empty, or a store whose making was cut off: variables without chunks, and no more."""
+    """Whether a folder is empty, or a store that is being made or was not to its end: variables without chunks."""
     for entry in path.iterdir():
         parts = sorted(part.name for part in entry.iterdir()) if entry.is_dir() else ["no folder"]
         allowed = {"zarr.json", NOTES} if entry.name == "status" else {"zarr.json"}
+        parts = [part for part in parts if not part.startswith(".kinetree-")]
         if set(parts) - allowed and not entry.name.startswith(".kinetree-"):
             return False
     notes = path / "status" / NOTES

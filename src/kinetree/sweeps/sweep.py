@@ -7,7 +7,8 @@ import re
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from kinetree.arguments import a_path, a_truth_value, refuse, shown, whole
@@ -16,12 +17,13 @@ from kinetree.model import Model
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.rollout_device import a_device
 from kinetree.sweeps import cluster
-from kinetree.sweeps.chunk import Failure, computed
+from kinetree.sweeps.chunk import Failure
 from kinetree.sweeps.design import Design
+from kinetree.sweeps.here import Here
 from kinetree.sweeps.identity import described, digest, refuse_other
-from kinetree.sweeps.measures import measures_of
+from kinetree.sweeps.measures import Measure, measures_of
 from kinetree.sweeps.plan import Plan
-from kinetree.sweeps.probe import chunk_size, cores, probed
+from kinetree.sweeps.probe import first_model, here, probed, simulation_seconds
 from kinetree.sweeps.runs import Runs
 from kinetree.sweeps.statistics import Statistics, statistics
 from kinetree.sweeps.store import FORMAT, Store
@@ -200,42 +202,93 @@ def sweep(
     if not isinstance(model, Model) and not callable(model):
         refuse("sweep: model", model, "a kinetree.Model, or a function that makes one")
     _check_client(client, workers)
-    plan = Plan(
-        model, Design.of(over, design, sampling, samples, seed), Runs.of(simulate), measures_of(measure), device
-    )
-    plan.check()
-    description = described(plan)
+    threads = workers if client in (None, False) else 1
+    designed = Design.of(over, design, sampling, samples, seed)
+    plan = Plan(model, designed, Runs.of(simulate), measures_of(measure), device, threads)
     temporary = None if store is not None else Path(tempfile.mkdtemp(prefix="kinetree-sweep-"))
     path = Path(store) if temporary is None else temporary / "runs.zarr"
     found = Store.opened(path)
-    if found is not None and overwrite:
-        found.remove()
-        found = None
-    if found is not None:
-        refuse_other(path, found.about["description"], description)
-        if chunk is not None and chunk != found.chunk:
-            raise SweepError(
-                f"sweep: {path} has chunks of {found.chunk} samples, and chunk is {chunk}. Leave it out, or give "
-                "overwrite=True."
-            )
-    probe = probed(plan) if found is None or len(found.finished()) < found.chunks else None
-    made = found or Store.made(path, _about(plan, probe, description, chunk, _threads(client, workers)))
-    finished = set(made.finished())
-    waiting = [k for k in range(made.chunks) if k not in finished]
-    if waiting:
-        _compute(plan, probe, made, waiting, client, workers, retries, progress)
-    if not made.is_complete:
-        made.finish()
+    unfinished = plan.design.count
+    if found is not None and not overwrite:
+        unfinished = sum(stop - start for start, stop in map(found.range_of, _waiting(found)))
+    if not unfinished or (client is None and device == "cuda"):
+        client = False
+    with ExitStack() as stack:
+        connect = _connect(stack, client, workers)
+        factory = not isinstance(model, Model)
+        call = here(plan) if connect is None or not factory else cluster.Sharing(connect(), plan).call
+        if factory:
+            plan = plan.but(known=first_model(plan, call))
+        plan.check()
+        description = described(plan)
+        if found is not None and overwrite:
+            found.remove()
+            found = None
+        if found is not None:
+            _refuse(path, found, description, chunk)
+        probe = None
+        if client is None:
+            probe, client = _chosen(plan, unfinished)
+            connect = _connect(stack, client, workers)
+        computer = Here(plan) if connect is None else cluster.Sharing(connect(), plan)
+        if found is None:
+            probe = probe or probed(plan, computer.call)
+            size = min(plan.design.count, chunk or computer.chunk(probe, plan.design.count))
+            found = Store.made(path, _about(plan, probe, description, size))
+            _refuse(path, found, description, chunk)  # where another process has made it meanwhile
+        waiting = _waiting(found)
+        if waiting:
+            _compute(computer, found, waiting, retries, progress)
+    if not found.is_complete:
+        found.finish()
     run = SweepRun(
-        path, made.count, made.chunk, made.chunks, len(waiting), time.perf_counter() - began,
-        tuple(made.processors()),
+        path, found.count, found.chunk, found.chunks, len(waiting), time.perf_counter() - began,
+        tuple(found.processors()),
     )  # fmt: skip
     if temporary is not None:
         atexit.register(shutil.rmtree, temporary, ignore_errors=True)  # arrays are read from it when they are used
     return run
 
 
-def _compute(plan, probe, store: Store, waiting, client, workers, retries: int, progress) -> None:
+def _waiting(store: Store) -> list[int]:
+    """Chunks that are not finished."""
+    finished = set(store.finished())
+    return [k for k in range(store.chunks) if k not in finished]
+
+
+def _refuse(path, store: Store, description, chunk: int | None) -> None:
+    """Raise an error for the store of another sweep, or one with other chunks."""
+    refuse_other(path, store.about["description"], description)
+    if chunk is not None and min(chunk, store.count) != store.chunk:
+        raise SweepError(
+            f"sweep: {path} has chunks of {store.chunk} samples, and chunk is {chunk}. Leave it out, or give "
+            "overwrite=True."
+        )
+
+
+def _connect(stack: ExitStack, client, workers: int | None):
+    """A function that returns the client of a cluster; None where this process computes, or it is not known yet."""
+    if client is None or client is False:
+        return None
+    if isinstance(client, str) and client == "local":
+        return stack.enter_context(cluster.starting(workers))
+    connection = stack.enter_context(cluster.connected(client))
+    return lambda: connection
+
+
+def _chosen(plan, unfinished: int):
+    """Who computes by default, and the first samples where they were computed here.
+
+    Functions of the user are not called before it is clear that the simulations alone are not worth a cluster.
+    """
+    known = isinstance(plan.source, Model) and any(not isinstance(x, Measure) for x in plan.measures.values())
+    if known and unfinished * simulation_seconds(plan) >= WORTHWHILE:
+        return None, "local"
+    probe = probed(plan, here(plan))
+    return probe, "local" if unfinished * probe.seconds >= WORTHWHILE else False
+
+
+def _compute(computer, store: Store, waiting, retries: int, progress) -> None:
     """Compute and write chunks here or on a cluster."""
     bar = Progress("sweep", float(store.count), progress)
     todo = sum(stop - start for start, stop in map(store.range_of, waiting))
@@ -246,35 +299,24 @@ def _compute(plan, probe, store: Store, waiting, client, workers, retries: int, 
         left["failed"] += len(result.failures)
         bar.tick(left["done"], f"{left['failed']} failed" if left["failed"] else "")
 
-    work = todo * probe.seconds
-    if client is None and (work < WORTHWHILE or plan.device == "cuda"):
-        client = False
+    names = set(store.about["parameters"])
+    variables = tuple(v for v in store.variables if v.name not in names)
     try:
-        if client is False:
-            here = replace(plan, threads=workers)
-            for k in waiting:
-                result = computed(here, probe.measures, *store.range_of(k))
-                store.write(k, result)
-                report(result)
-            return
-        with cluster.embedded(workers) if client in (None, "local") else cluster.connected(client) as connection:
-            cluster.Sharing(connection, plan, probe.measures, store, retries).run(waiting, report)
+        computer.run(store, variables, waiting, retries, report)
     finally:
         bar.close()
 
 
-def _about(plan, probe, description, chunk, threads: int) -> dict:
+def _about(plan, probe, description, chunk: int) -> dict:
     """The description of a new store."""
-    count = plan.design.count
     variables = [
         {"name": v.name, "shape": list(v.shape), "dtype": v.dtype, "labels": v.labels and list(v.labels)}
         for v in probe.variables
     ]
     names = {v.name for v in probe.measures}
-    chunk = min(count, chunk or chunk_size(probe, count, threads))
     return {
         "format": FORMAT,
-        "samples": count,
+        "samples": plan.design.count,
         "chunk": chunk,
         "parameters": [v.name for v in probe.variables if v.name not in names],
         "variables": variables,
@@ -307,10 +349,3 @@ def _check_client(client, workers: int | None) -> None:
         raise ArgumentError(
             "sweep: client is asynchronous, expected an ordinary one: distributed.Client(address).", argument="client"
         )
-
-
-def _threads(client, workers) -> int:
-    """Threads that will compute chunks."""
-    if client is None or client is False or isinstance(client, str):
-        return workers or cores()
-    return max(1, sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()))
