@@ -1,7 +1,7 @@
 """A sweep of some seconds, for tests that end its processes or run several of it.
 
-``python -m tests.sweeps.slow_sweep STORE CLIENT``; ``CLIENT`` is "other" for this process as if it ran on another
-processor, without fused multiply-add, so that results differ by rounding.
+``python -m tests.sweeps.slow_sweep STORE CLIENT``; ``CLIENT`` is "here" for that process, without the measure that takes
+time, and "other" the same as if it ran on another processor, without fused multiply-add: results differ by rounding.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 import kinetree as kt
 
 SAMPLES, CHUNK = 240, 6
+QUICK = ("q_end", "path")
 DEADLY = 13  # the sample that ends the process that computes it
 LATE = 5  # the chunk whose first computation waits
 GO_ON = threading.Event()  # until then
@@ -67,6 +68,9 @@ def swept(store, client=False, measure=("q_end", "path", lasting), **more):
 
 
 if __name__ == "__main__":
-    if sys.argv[2] == "other":
-        on_another_processor()
-    swept(sys.argv[1], sys.argv[2] if sys.argv[2] not in ("here", "other") else False)
+    if sys.argv[2] in ("here", "other"):
+        if sys.argv[2] == "other":
+            on_another_processor()
+        swept(sys.argv[1], measure=QUICK)
+    else:
+        swept(sys.argv[1], sys.argv[2])

@@ -10,6 +10,9 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -22,6 +25,8 @@ from kinetree.errors import FileFormatError, FileWriteError, MissingDependencyEr
 from kinetree.simulation.progress import Progress
 from kinetree.sweeps import chunk as chunks
 from kinetree.sweeps import store as stores
+from tests.static.source_tree import ROOT
+from tests.sweeps import slow_sweep
 
 POLE = kt.models.cart_pole()
 RUN = {"duration": 0.1, "dt": 0.01, "integrator": "semi_implicit"}
@@ -336,3 +341,98 @@ def test_reading_without_xarray_says_what_to_install(undisturbed, monkeypatch):
     run = swept(undisturbed)
     with pytest.raises(MissingDependencyError, match="xarray: pip install dask distributed 'zarr>=3' xarray"):
         run.data  # noqa: B018
+
+
+# Two at once --------------------------------------------------------------------------------------------------------
+
+
+def result_of(store, k, value, cpu):
+    """A chunk in which all numbers are one."""
+    start, stop = store.range_of(k)
+    arrays = {v.name: np.full((stop - start, *v.shape), value, v.dtype) for v in store.variables}
+    return chunks.ChunkResult(start, stop, arrays, np.full(stop - start, 1, np.int8), cpu=cpu)
+
+
+def test_a_chunk_of_two_writers_is_one_of_theirs(undisturbed, tmp_path, monkeypatch):
+    """The second waits while the first is in the middle of it, and gets what is in the store; no file is of another."""
+    about = stores.Store.opened(undisturbed).about
+    path, original, middle = tmp_path / "runs.zarr", stores.write_bytes, threading.Barrier(2)
+    store, waits = stores.Store.made(path, about), []
+
+    def slow(file, data, *more):
+        original(file, data, *more)
+        if file.name == "c.1.0.0" and not waits:
+            waits.append(file)
+            middle.wait()  # now the other one begins
+            time.sleep(0.05)
+
+    monkeypatch.setattr(stores, "write_bytes", slow)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(store.write, 1, result_of(store, 1, 1.0, "one"))
+        middle.wait()
+        second = pool.submit(store.write, 1, result_of(store, 1, 2.0, "other")).result()
+    assert first.result().cpu == second.cpu == "one" and not second.arrays
+    assert {float(x) for v in store.variables for x in store.values_of(v, 1).ravel()} == {1.0}
+    assert store.damaged() == [] and store.processors() == ["one"] and not list(path.rglob(".kinetree-*"))
+
+
+def test_a_lock_whose_holder_was_killed_is_free(undisturbed, tmp_path):
+    """The system releases it; its file is removed with the next chunk or at the end."""
+    store = stores.Store.made(tmp_path / "runs.zarr", stores.Store.opened(undisturbed).about)
+    for name in ("0", "1"):
+        (store.path / "status" / f".kinetree-lock-{name}").touch()
+    store.write(0, result_of(store, 0, 1.0, "one"))
+    assert [file.name for file in (store.path / "status").glob(".kinetree-lock-*")] == [".kinetree-lock-1"]
+    store.finish()
+    assert not list(store.path.rglob(".kinetree-*"))
+
+
+def test_two_who_make_a_store_at_once_get_one(undisturbed, tmp_path):
+    """With chunks of one size, and nothing that the first has written is lost."""
+    about, path = stores.Store.opened(undisturbed).about, tmp_path / "runs.zarr"
+    begin = threading.Barrier(8)
+
+    def make(k):
+        begin.wait()
+        store = stores.Store.made(path, about | {"chunk": 4 + k % 2})
+        store.write(0, result_of(store, 0, float(k), str(k)))
+        return store.chunk
+
+    with ThreadPoolExecutor(8) as pool:
+        sizes = set(pool.map(make, range(8)))
+    store = stores.Store.opened(path)
+    assert sizes == {store.chunk} and store.finished() == [0] and store.damaged() == []
+
+
+@pytest.mark.sweep
+def test_two_clients_on_different_processors(tmp_path):
+    """Bits differ by rounding, so each chunk is wholly of one of them, and its note says of which."""
+    alone = {who: tmp_path / f"{who}.zarr" for who in ("here", "other")}
+    path = tmp_path / "runs.zarr"
+
+    def sweep(store, who):
+        words = [sys.executable, "-m", "tests.sweeps.slow_sweep", str(store), who]
+        return subprocess.Popen(words, cwd=ROOT)
+
+    process = sweep(alone["other"], "other")
+    slow_sweep.swept(alone["here"], measure=slow_sweep.QUICK)
+    assert process.wait() == 0
+    for process in [sweep(path, who) for who in alone]:
+        assert process.wait() == 0
+    by_processor = {stores.Store.opened(store).processors()[0]: store for store in alone.values()}
+    assert len(by_processor) == 2
+    store, differ = stores.Store.opened(path), 0
+    notes = store.notes()
+    assert [note["chunk"] for note in notes] == list(range(store.chunks)) and store.damaged() == []
+    for note in notes:
+        k, theirs = note["chunk"], stores.Store.opened(by_processor[note["processor"]])
+        for v in (*store.variables, stores.STATUS):
+            assert store._file(v, k).read_bytes() == theirs._file(v, k).read_bytes()
+        one, other = (stores.Store.opened(each) for each in alone.values())
+        differ += any(not np.array_equal(one.values_of(v, k), other.values_of(v, k)) for v in store.variables)
+        for v in store.variables:
+            np.testing.assert_allclose(one.values_of(v, k), other.values_of(v, k), rtol=1e-12, atol=1e-13)
+    assert differ > 0  # otherwise nothing is shown
+    attributes = json.loads((path / "zarr.json").read_bytes())["attributes"]
+    assert attributes["finished"] and attributes["processors"] == store.processors()
+    assert not list(path.rglob(".kinetree-*"))
