@@ -86,17 +86,17 @@ def messages(kt) -> float:
     from kinetree.sweeps.design import Design
     from kinetree.sweeps.measures import measures_of
     from kinetree.sweeps.plan import Plan
-    from kinetree.sweeps.probe import probed
+    from kinetree.sweeps.probe import here, probed
     from kinetree.sweeps.runs import Runs
 
     with tempfile.TemporaryDirectory() as folder:
         work = Work(kt, 64, 1, pathlib.Path(folder))
         runs = Runs.of({"duration": DT, "dt": DT, "integrator": "rk4"})
         plan = Plan(work.model, Design.of(work.over, samples=64), runs, measures_of(["q_end", "v_end"]))
-        probe = probed(plan)
+        probe = probed(plan, here(plan))
         result = computed(plan, probe.measures, 0, 64)
         result.arrays = {}
-        return 2.0 * len(packed(plan, probe.measures)) + 2.0 * len(pickle.dumps(result))  # client, scheduler, worker
+        return 2.0 * len(packed(plan)) + 2.0 * len(pickle.dumps(result))  # client, scheduler, worker
 
 
 def warm_up() -> float:

@@ -1,7 +1,7 @@
 """A sweep of some seconds, for tests that end its processes or run several of it.
 
-``python -m tests.sweeps.slow_sweep STORE CLIENT``; ``CLIENT`` is "here" for that process, without the measure that takes
-time, and "other" the same as if it ran on another processor, without fused multiply-add: results differ by rounding.
+``python -m tests.sweeps.slow_sweep STORE CLIENT``; ``CLIENT`` is "here" for that process, without the measure that is
+slow, and "other" the same as if it ran on another processor, without fused multiply-add: results differ by rounding.
 """
 
 from __future__ import annotations
