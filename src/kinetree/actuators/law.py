@@ -29,6 +29,8 @@ class Law(Numbered):
         Whether rates of internal states depend on length and velocity.
     kinked : bool
         Whether slopes of the force jump.
+    outputs : int
+        Number of forces.
     """
 
     __slots__ = ()
@@ -37,6 +39,12 @@ class Law(Numbered):
     inputs: tuple[str, ...] = ("control",)
     reads_motion = False
     kinked = True
+    outputs = 1
+
+    @property
+    def output_labels(self) -> tuple[str, ...]:
+        """Names of the forces in a model."""
+        return (self.name,)
 
     @property
     def input_labels(self) -> tuple[str, ...]:

@@ -21,18 +21,30 @@ class Transmitted:
 
     Attributes
     ----------
-    element : TransmittedForce
-    length, velocity : scalar
-    row : dict of int to scalar
-        The velocity under a unit of each velocity coordinate.
+    element : TransmittedForce or OrientationServo
+    lengths, velocities : list of scalars
+        One, which all actuators of the element share, or those of all outputs.
+    rows : list of dict of int to scalar
+        The velocities under a unit of each velocity coordinate.
     """
 
     element: object
     x: list
     u: list
-    length: object
-    velocity: object
-    row: dict[int, object]
+    lengths: list
+    velocities: list
+    rows: list[dict[int, object]]
+
+    def of_outputs(self, values: list) -> Iterator[tuple]:
+        """The gear and the value of every output."""
+        gears = [law.gear for law in self.element.laws for _ in range(law.outputs)]
+        return zip(gears, values if len(values) == len(gears) else values * len(gears), strict=True)
+
+    def forces(self) -> list:
+        """The force of every output."""
+        of = self.lengths, self.velocities
+        of = of if len(self.lengths) > 1 else (self.lengths[0], self.velocities[0])
+        return self.element.actuator_forces(*of, self.x, self.u)
 
 
 def transmissions(model, q, v=None, x=None, u=None) -> Iterator[Transmitted]:
@@ -47,20 +59,19 @@ def _transmitted(kin: Kinematics, element, x, u) -> Transmitted:
     graph, numbers = Graph(), list(element.numbers().values())
     symbols = [value if isinstance(value, float) else graph.param(j) for j, value in enumerate(numbers)]
     leaves = Leaves(graph, element, numbers)
-    transmission = element.with_numbers(symbols).transmission
-    length = transmission.length(leaves)
-    velocity = leaves.time_derivative(length) if transmission.is_rate else transmission.velocity(leaves)
-    nodes = [each.id if isinstance(each, Expr) else graph.const(float(each)) for each in (length, velocity)]
-    moving = leaves.velocities
-    gradient = adjoints(graph, {nodes[1]: graph.ONE}, scalars(moving))
-    row: dict[int, object] = {}
-    for leaf, ids in paired(moving, gradient):
-        weights = leaves.outer(ids, kin)
-        for k, column in leaf.columns(kin).items():
-            for weight, rate in zip(weights, column, strict=True):
-                if not is_zero(weight) and not is_zero(rate):
-                    row[k] = row.get(k, 0.0) + weight * rate
-    return Transmitted(element, x, u, *leaves.outer(nodes, kin), row)
+    both = element.with_numbers(symbols).transmitted(leaves)
+    nodes = [[each.id if isinstance(each, Expr) else graph.const(float(each)) for each in part] for part in both]
+    moving, rows = leaves.velocities, []
+    for node in nodes[1]:
+        row: dict[int, object] = {}
+        for leaf, ids in paired(moving, adjoints(graph, {node: graph.ONE}, scalars(moving))):
+            weights = leaves.outer(ids, kin)
+            for k, column in leaf.columns(kin).items():
+                for weight, rate in zip(weights, column, strict=True):
+                    if not is_zero(weight) and not is_zero(rate):
+                        row[k] = row.get(k, 0.0) + weight * rate
+        rows.append(row)
+    return Transmitted(element, x, u, *(leaves.outer(part, kin) for part in nodes), rows)
 
 
 @algorithm(
@@ -92,7 +103,7 @@ def actuator_lengths(model, q):
     ...     print(kt.dynamics.actuator_lengths(model, [0.1]))
     [0.2]
     """
-    return [law.gear * each.length for each in transmissions(model, q) for law in each.element.laws]
+    return [gear * x for each in transmissions(model, q) for gear, x in each.of_outputs(each.lengths)]
 
 
 @algorithm(
@@ -124,7 +135,7 @@ def actuator_velocities(model, q, v):
     ...     print(kt.dynamics.actuator_velocities(model, [0.1], [3.0]))
     [6.]
     """
-    return [law.gear * each.velocity for each in transmissions(model, q, v) for law in each.element.laws]
+    return [gear * x for each in transmissions(model, q, v) for gear, x in each.of_outputs(each.velocities)]
 
 
 @algorithm(
@@ -158,9 +169,9 @@ def actuator_moments(model, q):
     """
     # Columns of zeros are structural ones.
     return [
-        [law.gear * each.row[k] if k in each.row else 0.0 for k in range(model.nv)]
+        [gear * row[k] if k in row else 0.0 for k in range(model.nv)]
         for each in transmissions(model, q)
-        for law in each.element.laws
+        for gear, row in each.of_outputs(each.rows)
     ]
 
 
@@ -194,10 +205,7 @@ def actuator_forces(model, q, v, x=None, u=None):
     ...     print(kt.dynamics.actuator_forces(model, [0.1], [0.0], u=[0.5]).round(9))
     [50.]
     """
-    return [
-        f for each in transmissions(model, q, v, x, u)
-        for f in each.element.actuator_forces(each.length, each.velocity, each.x, each.u)
-    ]  # fmt: skip
+    return [f for each in transmissions(model, q, v, x, u) for f in each.forces()]
 
 
 @algorithm(

@@ -98,6 +98,11 @@ class TransmittedForce(ForceElement):
         period = self.transmission.period()
         return [rate for law, given in self._each(*motion, x, u) for rate in law.state_rate(*given, period)]
 
+    def transmitted(self, kin) -> tuple[list, list]:
+        """Length and velocity of the transmission, as lists of one."""
+        length, velocity = self._motion(kin)
+        return [length], [velocity]
+
     def _motion(self, kin) -> tuple:
         """Length and velocity of the transmission."""
         length = self.transmission.length(kin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from kinetree.actuators.dc_motor import DCMotorLaw
@@ -20,13 +21,14 @@ from kinetree.actuators.transmissions import (
 )
 from kinetree.errors import ModelError
 from kinetree.forces.actuator import Actuator, FrameActuator, TransmittedForce
+from kinetree.forces.orientation_servo import OrientationServo
 from kinetree.model import equipment as records
 from kinetree.model.equipment import Equipment
 
 ZERO = (0.0, 0.0, 0.0)
 
 
-def actuator_elements(model, equipment: Equipment) -> tuple[TransmittedForce, ...]:
+def actuator_elements(model, equipment: Equipment) -> tuple[TransmittedForce | OrientationServo, ...]:
     """The force elements of the actuators that are computed; those on a tendon with a range of forces are one.
 
     Parameters
@@ -45,17 +47,30 @@ def actuator_elements(model, equipment: Equipment) -> tuple[TransmittedForce, ..
     for a in equipment.computed_actuators:
         if a.transmission == "tendon":
             on_tendons.setdefault(a.target, []).append(a)
-    found: list[TransmittedForce] = []
+    found: list[TransmittedForce | OrientationServo] = []
     for a in equipment.computed_actuators:
         if a.transmission == "tendon" and tendons[a.target].actuator_force_range != records.EVERYWHERE:
             group = on_tendons.pop(a.target, None)
             if group:
                 found.append(_bounded(tendons[a.target], group))
             continue
+        if a.is_orientation_servo:
+            found.append(_orientation_servo(model, a))
+            continue
         transmission = _transmission(model, a, tendons)
         kind = Actuator if transmission.is_rate else FrameActuator
         found.append(kind(a.name, transmission, (_law(a, transmission),)))
     return tuple(found)
+
+
+def _orientation_servo(model, a: records.Actuator) -> OrientationServo:
+    joint, frame = (a.target, None) if a.reference is None else (None, a.target)
+    if joint is not None and model.joints[model.joint(joint)].kind != "spherical":
+        raise ModelError(f"{a}: joint {joint!r} turns about no three axes, expected a ball joint", joint=joint)
+    _, minus_k, minus_d = _padded(a.bias_parameters, 3)
+    limits, (_, largest) = _present(a.control_range), a.force_range
+    largest = None if largest == math.inf else largest
+    return OrientationServo(a.name, joint, frame, a.reference, -minus_k, -minus_d, "w" in a.inputs, limits, largest)
 
 
 def _bounded(tendon: records.Tendon, group: list[records.Actuator]) -> Actuator:

@@ -26,7 +26,7 @@ from kinetree.model.contact_data import ContactExclude, GeometryPair
 from kinetree.model.parts import freeze, two_named
 from kinetree.model.tendon import EVERYWHERE, Tendon
 
-TRANSMISSIONS = ("joint", "joint_in_parent", "tendon", "site", "slider_crank", "body")
+TRANSMISSIONS = ("joint", "joint_in_parent", "tendon", "site", "slider_crank", "body", "rotation")
 
 # Laws without force at zero input: a gain is multiplied by the input, an activation of zero stays there. Any other law,
 # of a user or of a later MuJoCo, may exert a force.
@@ -44,7 +44,7 @@ class Actuator:
     ----------
     name : str
     transmission : str
-        One of "joint", "joint_in_parent", "tendon", "site", "slider_crank", "body".
+        One of "joint", "joint_in_parent", "tendon", "site", "slider_crank", "body", "rotation".
     target : str
         Name of the joint, tendon, frame or body.
     gear : tuple of 6 floats
@@ -59,13 +59,13 @@ class Actuator:
     control_range, force_range, activation_range : tuple of 2 floats
         Infinite where there is none.
     inputs : tuple of str
-        Of controllers and DC motors, whose controls are "position", "velocity", "feedforward" or "voltage".
+        Of controllers and DC motors: "position", "velocity", "feedforward", "voltage"; of rotations "x", "y", "z", "w".
     input_ranges : tuple of tuples of 2 floats
         The ranges of these.
     length_range : tuple of 2 floats
         Shortest and longest length of the transmission, which scales muscles [m].
     reference : str, optional
-        Frame relative to which a "site" transmission acts, or the slider's frame of a "slider_crank".
+        Frame to which a "site" or "rotation" is relative (none: a ball joint's), slider's frame of a "slider_crank".
     crank_length : float
         [m].
     acc0 : float
@@ -107,12 +107,11 @@ class Actuator:
 
     def __post_init__(self) -> None:
         freeze(self)
-        for what in ("gear", "dynamics_parameters", "gain_parameters", "bias_parameters", "length_range"):
+        parameters = "dynamics_parameters", "gain_parameters", "bias_parameters"
+        for what in ("gear", *parameters, "length_range", "crank_length", "acc0", "early", "delay"):
             values = getattr(self, what)
             for x in values if isinstance(values, tuple) else (values,):
                 number(f"actuator {self.name!r}: {what}", x)
-        for what in ("crank_length", "acc0", "early", "delay"):
-            number(f"actuator {self.name!r}: {what}", getattr(self, what))
         if not isinstance(self.gear, tuple) or len(self.gear) != 6:
             raise ModelError(f"actuator {self.name!r}: gear is {self.gear!r}, expected 6 numbers")
         for what in ("control_range", "force_range", "activation_range"):
@@ -120,15 +119,14 @@ class Actuator:
         for what, limits in zip(self.inputs, self.input_ranges, strict=True):
             check_range(f"actuator {self.name!r}: range of input {what!r}", limits)
         if self.transmission not in TRANSMISSIONS:
-            raise ModelError(
-                f"actuator {self.name!r}: transmission {self.transmission!r}; known: {', '.join(TRANSMISSIONS)}"
-            )
+            known = ", ".join(TRANSMISSIONS)
+            raise ModelError(f"actuator {self.name!r}: transmission {self.transmission!r}; known: {known}")
 
     @property
     def refers(self) -> dict[str, str]:
         """Fields that name something, each with its kind."""
-        kinds = {"joint": "joint", "joint_in_parent": "joint", "tendon": "tendon"}
-        return {"target": kinds.get(self.transmission, "frame"), "reference": "frame"}
+        kinds = dict.fromkeys(("joint", "joint_in_parent", *["rotation"] * (not self.reference)), "joint")
+        return {"target": (kinds | {"tendon": "tendon"}).get(self.transmission, "frame"), "reference": "frame"}
 
     @property
     def is_muscle(self) -> bool:
@@ -143,8 +141,8 @@ class Actuator:
             for law, prm in ((self.gain, self.gain_parameters), (self.bias, self.bias_parameters))
         )
         laws = ("dynamics", (*DYNAMICS, "none")), ("gain", GAINS), ("bias", BIASES)
-        kinds = [(what, kind) for what, known in laws if (kind := getattr(self, what)) not in known]
-        kinds = [] if self.is_controller or self.is_dc_motor else kinds
+        whole = self.is_controller or self.is_dc_motor or self.is_orientation_servo
+        kinds = [(what, kind) for what, known in laws if (kind := getattr(self, what)) not in known and not whole]
         for is_missing, what in (
             (self.plugin, f"plugin {self.plugin!r}"),
             (self.transmission == "body", "adhesion"),
@@ -162,6 +160,11 @@ class Actuator:
     def is_controller(self) -> bool:
         """Whether its law is that of a PID controller."""
         return self.gain == "pid" and self.bias == "affine" and self.dynamics in ("none", "pid") and bool(self.inputs)
+
+    @property
+    def is_orientation_servo(self) -> bool:
+        """Whether its law is that of a servo of an orientation."""
+        return (self.transmission, self.dynamics, self.gain, self.bias) == ("rotation", "none", "so3", "so3")
 
     @property
     def is_dc_motor(self) -> bool:

@@ -53,8 +53,9 @@ class ForceParts:
 
     @property
     def actuator_names(self) -> tuple[str, ...]:
-        """Names of the actuators that are computed, in the order of their inputs."""
-        return tuple(law.name for element in self.elements if element.actuates for law in element.laws)
+        """Names of the actuators that are computed, in the order of their inputs; of orientations "<name>.x" etc."""
+        laws = (law for element in self.elements if element.actuates for law in element.laws)
+        return tuple(name for law in laws for name in law.output_labels)
 
     @property
     def element_names(self) -> tuple[str, ...]:
@@ -69,7 +70,7 @@ class ForceParts:
     @property
     def n_actuators(self) -> int:
         """Number of the actuators that are computed."""
-        return sum(len(element.laws) for element in self.elements if element.actuates)
+        return sum(law.outputs for element in self.elements if element.actuates for law in element.laws)
 
     def x_index(self, force: str) -> slice:
         """The entries of x that belong to a force element, by name: ``x[..., model.x_index("biceps")]``.

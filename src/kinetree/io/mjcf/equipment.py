@@ -33,8 +33,8 @@ LAWS = {"dynamics": "dyn", "gain": "gain", "bias": "bias"}  # of actuators, and 
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # MuJoCo's mjtEq
 _JOINT_TERM, _PULLEY, _SITE, _SPHERE, _CYLINDER = range(1, 6)  # MuJoCo's mjtWrap
 _WRAPPED = {_SPHERE: "sphere", _CYLINDER: "cylinder"}
-_TRANSMISSIONS = ("joint", "joint_in_parent", "slider_crank", "tendon", "site", "body")  # MuJoCo's mjtTrn
-_CONTROLLED = ("pid", "dcmotor")  # gains with several controls
+_TRANSMISSIONS = ("joint", "joint_in_parent", "slider_crank", "tendon", "site", "body", "rotation")  # MuJoCo's mjtTrn
+_CONTROLLED = ("pid", "dcmotor", "so3")  # gains with several controls
 _INPUTS = {1: "position", 2: "velocity", 4: "feedforward", 8: "voltage"}  # MuJoCo's mjtCtrlInput
 _GROUPS = 31  # of actuators, which an option of the file switches off
 _CODE = "not-computed"
@@ -240,7 +240,8 @@ def _actuators(place: Layout, physics: Physics, tendons: list[str], notes: Notes
             continue
         transmission, (target, reference) = _TRANSMISSIONS[kind], map(int, mj.actuator_trnid[k])
         ends = {"tendon": tendons, "body": place.bodies, "site": place.sites, "slider_crank": place.sites}
-        ends = ends.get(transmission, place.joints)
+        of_joint = place.joints if transmission != "rotation" or reference < 0 else place.sites
+        ends = ends.get(transmission, of_joint)
         if ends[target] is None:
             notes.warning(at, f"actuator '{name}' acts on a joint that is fixed now: left out")
             continue
@@ -290,6 +291,9 @@ def _inputs(mj, k: int, first: int, clamped: bool) -> dict[str, tuple]:
     known = (getattr(mujoco.mjtGain, f"mjGAIN_{name.upper()}", None) for name in _CONTROLLED)
     if kind not in [int(each) for each in known if each is not None]:
         return {}
+    if kind == int(getattr(mujoco.mjtGain, "mjGAIN_SO3", -1)):
+        chart = "xyz" if int(mj.actuator_ctrlspec[k]) == int(mujoco.mjtCtrlChart.mjCHART_EXPMAP) else "wxyz"
+        return {"inputs": tuple(chart), "input_ranges": (EVERYWHERE,) * len(chart)}
     names = tuple(name for bit, name in _INPUTS.items() if int(mj.actuator_ctrlspec[k]) & bit)
     return {"inputs": names, "input_ranges": tuple(
         _range(mj, "ctrl", first + n) if clamped else EVERYWHERE for n in range(len(names)))}  # fmt: skip

@@ -224,11 +224,13 @@ class EquipmentWriter:
 
     def _actuator(self, section, a) -> None:
         data = {"name": a.name}
-        target = self._target(a.transmission, a.target)
+        turns_joint = a.transmission == "rotation" and a.reference is None
+        target = self._target("joint" if turns_joint else a.transmission, a.target)
         if target is None:
             self.features.add("actuators whose target the file does not have", str(a))
             return
-        if a.plugin or a.delay or not (a.is_controller or all(getattr(a, k) in laws for k, laws in WHOLE.items())):
+        whole = a.is_controller or a.is_orientation_servo or all(getattr(a, k) in kinds for k, kinds in WHOLE.items())
+        if a.plugin or a.delay or not whole:
             self.features.add("actuators whose law is kept in part only", str(a))
             return
         self.actuators.append(a)
@@ -239,9 +241,12 @@ class EquipmentWriter:
             data |= {"cranksite": target, "slidersite": self.file.site(a.reference)}
             data |= {"cranklength": number_text(a.crank_length)}
         else:
-            data[a.transmission.replace("_", "")] = target
+            kind = {"rotation": "joint" if turns_joint else "site"}.get(a.transmission, a.transmission)
+            data[kind.replace("_", "")] = target
             if a.reference is not None:
                 data["refsite"] = self.file.site(a.reference)
+        if a.is_orientation_servo:
+            data["input"] = "quat" if "w" in a.inputs else "expmap"
         gear = np.trim_zeros(a.gear, "b") or (0.0,)
         if gear != (1.0,):
             data["gear"] = numbers_text(gear)
