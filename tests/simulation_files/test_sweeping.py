@@ -78,16 +78,37 @@ def test_a_sweep_is_that_of_the_python_calls(written, tmp_path):
     assert content(run.store) == content(expected.store)
 
 
-def test_one_sample_is_the_run_of_simulate(written):
+STANDING = """
+<robot name="standing">
+  <link name="trunk">
+    <inertial><mass value="2"/><inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial>
+    {feet}
+  </link>
+  <link name="arm">
+    <inertial><origin xyz="0.1 0 0"/><mass value="0.5"/>
+      <inertia ixx="0.001" ixy="0" ixz="0" iyy="0.002" iyz="0" izz="0.002"/></inertial>
+  </link>
+  <joint name="shoulder" type="revolute">
+    <parent link="trunk"/><child link="arm"/><origin xyz="0.1 0 0.1"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="50" velocity="10"/>
+  </joint>
+</robot>
+"""
+FOOT = '<collision><origin xyz="{} {} 0.03"/><geometry><sphere radius="0.03"/></geometry></collision>'
+STANDING = STANDING.format(feet="".join(FOOT.format(*place) for place in ((0.2, 0.0), (-0.1, 0.15), (-0.1, -0.15))))
+
+
+def test_one_sample_is_the_run_of_simulate(written, tmp_path):
     """A file without its section is the nominal simulation; the sweep over what it says already is that, too."""
-    text = (
-        "model: {file: quadruped, floating_base: true}\nground: {friction: 0.6}\nduration: 0.02\n"
-    )
+    (tmp_path / "standing.urdf").write_text(STANDING)
+    text = "model: {file: standing.urdf, floating_base: true}\nground: {friction: 0.6}\nduration: 0.02\n"
     text += "dt: 2e-3\ncontroller: {kind: joint_impedance, stiffness: 60, damping: 3}\n"
+    text += "initial: {velocities: [0, 0, 0, 0.3, 0, -0.1, 1]}\n"
     path = written(text + "sweep: {over: {contact.friction: [0.6, 0.1]}, measure: [q_end, path]}")
     nominal, swept = kt.simulation.run_file(path), kt.sweeps.run_file(path, client=False).data.load()
     # `simulate` repeats its steps of contact until they converge, rollouts take a fixed number of iterations.
     np.testing.assert_allclose(swept["q"].values[0], nominal.q, rtol=0, atol=1e-6)
+    assert len(nominal.contacts.touches) == 3 and np.ptp(nominal.q[:, -1]) > 1e-4
 
 
 def test_the_command_computes_continues_and_reports(written, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import pathlib
 import subprocess
 from collections.abc import Iterator
@@ -38,22 +39,28 @@ def module_name(path: pathlib.Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: pathlib.Path) -> Iterator[tuple[int, str]]:
+@functools.cache
+def imports(path: pathlib.Path) -> tuple[tuple[int, str], ...]:
     """Line and full name of everything a file of the package imports, inside functions too, except for type checkers.
 
     ``from m import n`` gives ``m.n``: whether n is a module or a name of m, the first two parts tell the floor.
     """
+    return tuple(_imports(path))
+
+
+def _imports(path: pathlib.Path) -> Iterator[tuple[int, str]]:
     here = module_name(path).split(".")
     folder = here if path.name == "__init__.py" else here[:-1]
     tree = ast.parse(path.read_text())
+    nodes = list(ast.walk(tree))
     unread = {
         id(node)
-        for branch in ast.walk(tree)
+        for branch in nodes
         if isinstance(branch, ast.If) and ast.unparse(branch.test).endswith("TYPE_CHECKING")
         for statement in branch.body
         for node in ast.walk(statement)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in unread:
             continue
         if isinstance(node, ast.Import):
