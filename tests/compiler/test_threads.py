@@ -134,13 +134,18 @@ def test_two_python_threads_compute_at_the_same_time(arm):
         found[k] = f(*given[k])
         spans[k] = (start, time.perf_counter())
 
-    both = [threading.Thread(target=run, args=(k,)) for k in (0, 1)]
-    for thread in both:
-        thread.start()
-    for thread in both:
-        thread.join()
-    assert max(spans[0][0], spans[1][0]) < min(spans[0][1], spans[1][1])
-    assert all(np.array_equal(x, y) for x, y in zip(found, expected, strict=True))
+    overlaps = []
+    for _ in range(20):  # a busy machine may run one thread after the other
+        both = [threading.Thread(target=run, args=(k,)) for k in (0, 1)]
+        for thread in both:
+            thread.start()
+        for thread in both:
+            thread.join()
+        assert all(np.array_equal(x, y) for x, y in zip(found, expected, strict=True))
+        overlaps.append(max(spans[0][0], spans[1][0]) < min(spans[0][1], spans[1][1]))
+        if overlaps[-1]:
+            break
+    assert any(overlaps)
 
 
 def test_calls_from_several_threads_share_the_helpers(arm, eager):

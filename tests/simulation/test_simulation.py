@@ -7,7 +7,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -293,10 +292,9 @@ def test_a_piece_off_the_grid_makes_a_new_origin():
 def test_long_runs_keep_time_without_drift():
     """100 000 single steps end where the product says, not where a sum of rounded steps would."""
     run = kt.Simulation(slider(), dt=1e-4, record=kt.Record(every=100_000))
-    start = time.perf_counter()
     for _ in range(20_000):
         run.step()
-    assert run.time == 20_000 * 1e-4 and time.perf_counter() - start < 20.0
+    assert run.time == 20_000 * 1e-4
 
 
 def test_a_failed_step_leaves_no_double_sample():

@@ -28,7 +28,7 @@ def viewer():
 
 def until(condition) -> None:
     """Wait for the viewer's thread."""
-    end = time.perf_counter() + 6.0
+    end = time.perf_counter() + 60.0
     while not condition():
         assert time.perf_counter() < end, "the viewer did not react"
         time.sleep(0.01)
