@@ -9,15 +9,17 @@ preconditioner.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.deformables.accelerations import null_space
 from kinetree.deformables.element_derivatives import Weights, derivatives
 from kinetree.deformables.nodes import Nodes
 from kinetree.deformables.rigid import IMPLICIT_TERMS, TERMS, Load
 from kinetree.deformables.rigid_adjoint import ByModel, OnNodes, RigidAdjoint
-from kinetree.deformables.steps import Equation
+from kinetree.deformables.steps import STEPS, Equation, LinearStep
 from kinetree.deformables.system import CoupledSystem, State
 from kinetree.errors import SimulationError
 
@@ -97,7 +99,7 @@ class Adjoint:
         Patterns of the model's numbers that are variables.
     """
 
-    is_linearly_implicit = False
+    integrator = ""
 
     def __init__(self, scene: CoupledSystem, motion: Motion, h: float, numbers=()) -> None:
         self.scene, self.nodes, self.matrix, self.h = scene, scene.elements, scene.matrix.unused(), h
@@ -106,7 +108,7 @@ class Adjoint:
         self.alpha = (self.nodes.drag / self.nodes.masses)[:, None]
         self.rigid = None
         if scene.model is not None:
-            self.rigid = RigidAdjoint(scene, numbers, self.is_linearly_implicit, h)
+            self.rigid = RigidAdjoint(scene, numbers, self.integrator, h)
         self.tau, self.control = np.zeros_like(motion.tau), np.zeros_like(motion.control)
 
     def back(self, n: int, slopes: Slopes) -> None:
@@ -191,10 +193,46 @@ class LinearAdjoint(Adjoint):
     """Of steps that solve one linear equation with all terms at the start."""
 
     weights: Weights
+    _left: np.ndarray  # of the transposed equation's rows of joints, the forces of constraints
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether the equation has slopes of forces."""
+        return self.integrator == "linearly_implicit"
+
+    @cached_property
+    def stepper(self) -> LinearStep:
+        """The steps that are differentiated."""
+        return STEPS[self.integrator](self.scene)
+
+    def rows(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of constraints at the start of step n, with zeros on the right-hand side."""
+        G = self.scene.rigid.rows(self.motion.q[n], self.motion.v[n]).G
+        return G, np.zeros(len(G))
 
     def solved(self, n, J, by_dv, by_du) -> tuple[np.ndarray, np.ndarray]:
         """The multipliers of joints and free nodes: the transposed equation's solution."""
         raise NotImplementedError
+
+    def velocities(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the joints at the end of step n before loops are closed, and the changes of those of free nodes."""
+        if self.rigid is None or not self.scene.model.nc:
+            return self.motion.v[n + 1], (self.u[n + 1] - self.u[n])[self.free]
+        m = self.motion
+        dv, du = self.stepper.increments(State(m.q[n], m.v[n], m.x[n], m.u[n]), self.load(n), self.h)
+        return m.v[n] + dv, du
+
+    def _rows_back(self, n: int, now: Slopes, v, lam, misfit) -> None:
+        """Derivatives through the rows ``G w = 0`` of the velocities w at the end, and through their forces.
+
+        ``misfit`` is what these forces add to the model's equations, ``G^T kappa``; the transposed equation leaves
+        ``G^T nu``.
+        """
+        q, G = self.motion.q[n], self.scene.rigid.rows(self.motion.q[n], v).G
+        kappa, nu = (np.linalg.lstsq(G.T, each, rcond=None)[0] for each in (misfit, self._left))
+        by_q, _ = self.rigid.rows(q, lam, kappa)
+        more, by_v = self.rigid.rows(q, v, -nu)
+        now.add(q=by_q + more, v=by_v)
 
     def slopes_of_nodes(self, field: np.ndarray) -> np.ndarray:
         """``(h D + h^2 K) y`` of attached nodes (na, 3), with the matrix of `solved`; zero for explicit steps."""
@@ -203,7 +241,8 @@ class LinearAdjoint(Adjoint):
     def back(self, n, slopes):
         nodes, h, motion, free, attached = self.nodes, self.h, self.motion, self.free, self.attached
         x, u, mass, drag = self.x[n], self.u[n], nodes.masses[:, None], nodes.drag[:, None]
-        end, now, v = slopes.at(n + 1), slopes.at(n), motion.v[n + 1]
+        end, now = slopes.at(n + 1), slopes.at(n)
+        v, du = self.velocities(n)
         by_du, by_dv, by_q = (end.u + h * end.x)[free], end.v, end.q
         if self.rigid is not None:
             by_q, by_xi, by_dv = self.rigid.end(motion.q[n], h * v, v, end.q, end.v)
@@ -211,9 +250,9 @@ class LinearAdjoint(Adjoint):
         a = (v - motion.v[n]) / h
         J, a_nodes = self.kinematics(n, a)
         lam, found = self.solved(n, J, by_dv, by_du)
-        mu, dw = self.on_nodes(found, J, lam), self.on_nodes((self.u[n + 1] - u)[free], J, h * a)
+        mu, dw = self.on_nodes(found, J, lam), self.on_nodes(du, J, h * a)
         found, by_parameters = self.of_elements(x, u, mu, dw, self.weights)
-        accelerations, drawn = dw / h, u + dw if self.is_linearly_implicit else u
+        accelerations, drawn = dw / h, u + dw if self.is_implicit else u
         accelerations[attached] = a_nodes
         self.count(by_parameters, mu, drawn, accelerations, h)
         by_x, by_u = end.x + found.x, found.u - h * drag * mu
@@ -221,7 +260,7 @@ class LinearAdjoint(Adjoint):
         if self.rigid is not None:
             f = nodes.forces(x, u) + nodes.weight
             rest = h * (mass * accelerations - f)[attached] + self.slopes_of_nodes(dw)
-            if self.is_linearly_implicit:
+            if self.is_implicit:
                 rest -= h * h * nodes.matrix(x, u, h * h, h)[1][attached]
             on = OnNodes(
                 found.x[attached],
@@ -235,12 +274,16 @@ class LinearAdjoint(Adjoint):
             )
             now.add(q=by_q + by_model.q, v=by_dv + by_model.v)
             self.take(n, slopes, by_model)
+            if self.scene.model.nc:
+                self._rows_back(n, now, v, lam, -by_model.lam)
             by_x[attached], by_u[attached] = 0.0, 0.0
         now.add(x=by_x, u=by_u)
 
 
 class SemiImplicitAdjoint(LinearAdjoint):
     """Of ``M dw = h f``, ``dx = h (u + du)``."""
+
+    integrator = "semi_implicit"
 
     def __init__(self, scene, motion, h, numbers=()) -> None:
         super().__init__(scene, motion, h, numbers)
@@ -251,13 +294,16 @@ class SemiImplicitAdjoint(LinearAdjoint):
             return by_dv, by_du / self.nodes.masses[self.free, None]
         M, _, _, _ = self.scene.rigid.terms(TERMS, (self.motion.q[n], self.motion.v[n]), self.load(n))
         M = M + J.T @ (np.repeat(self.nodes.masses[self.attached], 3)[:, None] * J)
-        return np.linalg.solve(M, by_dv), by_du / self.nodes.masses[self.free, None]
+        Z, _ = null_space(*self.rows(n))
+        lam = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ by_dv)
+        self._left = by_dv - M @ lam
+        return lam, by_du / self.nodes.masses[self.free, None]
 
 
 class EulerAdjoint(LinearAdjoint):
     """Of ``(M + h D + h^2 K) dw = h (f - h K w)``, ``dx = h (u + du)``."""
 
-    is_linearly_implicit = True
+    integrator = "linearly_implicit"
 
     def __init__(self, scene, motion, h, numbers=()) -> None:
         super().__init__(scene, motion, h, numbers)
@@ -270,8 +316,12 @@ class EulerAdjoint(LinearAdjoint):
             ff, _, _ = self.matrix.blocks(entries, 1.0)
             return by_dv, self.matrix.solve(ff, by_du.reshape(-1, 1))
         M, _, K, D = self.scene.rigid.terms(TERMS, state, self.load(n))
-        found = _transposed(M + h * (D + h * K), entries, 1.0, J, by_dv, by_du).solve(self.matrix)
+        joints = M + h * (D + h * K)
+        found = Equation(joints.T, entries, 1.0, J, by_dv, by_du, *self.rows(n)).solve(self.matrix)
         self._blocks = self.matrix.blocks(entries, 0.0)
+        mu = self.on_nodes(found[1], J, found[0])
+        of_nodes = self.slopes_of_nodes(mu) + (self.nodes.masses[:, None] * mu)[self.attached]
+        self._left = by_dv - joints.T @ found[0] - J.T @ of_nodes.ravel()
         return found
 
     def slopes_of_nodes(self, field):
@@ -282,7 +332,7 @@ class EulerAdjoint(LinearAdjoint):
 class BDFAdjoint(Adjoint):
     """Of ``M c0 (w - w_h) = f(x, w)``, ``x = x_h + c1 w`` at the end; x_h and w_h are sums of earlier states."""
 
-    order = 1
+    order, integrator = 1, "bdf1"
 
     def formula(self, n: int) -> tuple[float, float, dict[int, float]]:
         """c0, c1, and the factors of the states in x_h and u_h by their numbers."""
@@ -372,7 +422,7 @@ class BDFAdjoint(Adjoint):
 class BDF2Adjoint(BDFAdjoint):
     """Of BDF2, whose first step is one of BDF1."""
 
-    order = 2
+    order, integrator = 2, "bdf2"
 
 
 ADJOINTS = {

@@ -212,7 +212,7 @@ class Coupled(CoupledSystem):
         SimulationError
             The motion or the gradient is not finite.
         UnsupportedError
-            The model has loops, coupled joints, or joints with several charts.
+            The model has joints with several charts; with BDF, loops or coupled joints.
 
         Notes
         -----
@@ -221,7 +221,8 @@ class Coupled(CoupledSystem):
         "linearly_implicit", by GMRES preconditioned with the step's matrix in "bdf1" and "bdf2". Where an eigenvalue of
         the second derivative of an energy is zero, as those of rotations at rest, the matrix of "linearly_implicit"
         steps has a kink, and the mean of both slopes is taken. Attached nodes go through the joints that move them:
-        their starts have no derivatives, their masses have.
+        their starts have no derivatives, their masses have. With loops those by q0 and v0 hold along
+        changes that keep them closed.
 
         Examples
         --------

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.algorithms.constraint_rows import constraint_rates
 from kinetree.algorithms.kinematics import body_fields
 from kinetree.algorithms.manifold import may_change_chart
 from kinetree.algorithms.spec import ALGORITHMS, Spec
@@ -55,6 +56,7 @@ class ByModel(NamedTuple):
     v: np.ndarray
     a: np.ndarray
     tau: np.ndarray
+    lam: np.ndarray
     z: np.ndarray
     u: np.ndarray
     numbers: np.ndarray
@@ -68,8 +70,8 @@ class RigidAdjoint:
     scene : CoupledSystem
     numbers : sequence of str
         Patterns of the model's numbers that are variables.
-    implicit : bool
-        Whether steps are linearly implicit: their equations have the slopes of passive forces.
+    integrator : str
+        Equations of "linearly_implicit" steps have the slopes of passive forces; those of BDF are without loops here.
     h : float
         The step [s].
 
@@ -78,16 +80,16 @@ class RigidAdjoint:
     UnsupportedError, UnknownNameError
     """
 
-    def __init__(self, scene, numbers, implicit: bool, h: float) -> None:
+    def __init__(self, scene, numbers, integrator: str, h: float) -> None:
         model = scene.model
         for what, found in (
-            ("has loops or coupled joints", model.nc),
+            (f"has loops or coupled joints, and the steps are {integrator!r}", model.nc and "bdf" in integrator),
             ("has joints with several charts", any(may_change_chart(model, i) for i in model.outward())),
         ):
             if found:
                 raise UnsupportedError(
                     f"rollout_gradient: model {model.name!r} {what}: gradients of deformables coupled with it are not "
-                    "computed. Trees have them; kt.rollout_gradient takes such models without deformables.",
+                    "computed. 'linearly_implicit' steps have them of all models without several charts.",
                     feature="coupled",
                 )
         self.scene, self.model, self.h = scene, model, np.array(h)
@@ -95,11 +97,12 @@ class RigidAdjoint:
         self.names = tuple(model.numbers().names[k] for k in self.chosen)
         self.numbers, self.gravity = np.zeros(len(self.chosen)), np.zeros(3)
         self._frames = scene.rigid.frames or ("world",)
-        self._equations = equations(self._frames, implicit)
+        self._equations = equations(self._frames, integrator == "linearly_implicit")
         self._given = tuple(name for name, size in (("x", model.nx), ("u", model.nu)) if size)
 
     def _pullback(self, spec: Spec, wrt: str, given=()) -> Function:
-        names = (*wrt.split(), *given, *([NUMBERS] if self.chosen and spec.name != CLOSED_END.name else []))
+        fixed = spec.name == CLOSED_END.name and not self.model.nc
+        names = (*wrt.split(), *given, *([NUMBERS] if self.chosen and not fixed else []))
         total = len(self.model.numbers())
         found = derivative_spec(
             spec, "vjp", names, tuple(spec.outputs), tuple(x for x in given if x in spec.optional), self.chosen, total,
@@ -140,7 +143,7 @@ class RigidAdjoint:
 
     @cached_property
     def _step(self) -> Function:
-        return self._pullback(self._equations, "q v a tau", self._given)
+        return self._pullback(self._equations, "q v a tau lam", self._given)
 
     def step(self, q, v, a, lam, tau, of_elements, weight: float, nodes: OnNodes) -> ByModel:
         """Derivatives of ``weight lam.r`` of the model's equations r and of what its nodes contribute.
@@ -149,8 +152,8 @@ class RigidAdjoint:
         """
         fields = [self._by_fields(each) for each in nodes]
         found = self._step(q, v, a, lam, tau, self.h, *of_elements, np.array(weight), *fields)
-        more = dict(zip((*self._given, NUMBERS), found[4:], strict=False))
-        return ByModel(*found[:4], *(more.get(name, np.zeros(0)) for name in ("x", "u", NUMBERS)))
+        more = dict(zip((*self._given, NUMBERS), found[5:], strict=False))
+        return ByModel(*found[:5], *(more.get(name, np.zeros(0)) for name in ("x", "u", NUMBERS)))
 
     # Ends of steps, internal states, charts --------------------------------------------------------------------------
 
@@ -161,8 +164,19 @@ class RigidAdjoint:
     def end(self, q, xi, v, by_q, by_v) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Derivatives by q, xi and v of the end ``integrate(q, xi)``, v of a step."""
         more = np.zeros(self.model.nx)
-        by_q, by_xi, by_w = self._ending(q, xi, np.concatenate((v, more)), by_q, np.concatenate((by_v, more)))
+        found = self._ending(q, xi, np.concatenate((v, more)), by_q, np.concatenate((by_v, more)))
+        by_q, by_xi, by_w = self._split(found, 3)
         return by_q, by_xi, by_w[: len(v)]
+
+    @cached_property
+    def _rates(self) -> Function:
+        return self._pullback(ROW_RATES, "q v")
+
+    def rows(self, q, v, by_rates) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives by q and v of the velocities of the independent rows of constraints."""
+        given = np.zeros(self.model.nc)
+        given[np.sort(np.fromiter(self.model.independent_rows(), int))] = by_rates
+        return tuple(self._split(self._rates(q, v, given), 2))
 
     @cached_property
     def _internal(self) -> Function:
@@ -191,6 +205,9 @@ class RigidAdjoint:
             if name in found:
                 found[name] += more
         return found
+
+
+ROW_RATES = part("coupled_row_rates", constraint_rates, "q[nq] v[nv]", "rates[nc]", body_frames="loops")
 
 
 @once(most=64)

@@ -124,20 +124,32 @@ class Stepper:
         return jacobian.T @ values[self.nodes.attached].ravel()
 
 
-class SemiImplicitStep(Stepper):
-    """``M dw = h f``, then positions with the new velocities."""
+class LinearStep(Stepper):
+    """Base of steps that solve one equation with all terms at the start, for the changes of the velocities."""
+
+    def increments(self, state: State, load: Load, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """Changes of the velocities of joints (nv,) and free nodes (nf, 3), before loops are closed."""
+        raise NotImplementedError
 
     def step(self, state, load, h):
-        dv, du = accelerations(self.scene, state, load, h)
+        dv, du = self.increments(state, load, h)
         free = self.nodes.free
-        v, u = state.v + h * dv, state.u[free] + h * du
+        v, u = state.v + dv, state.u[free] + du
         return self.ended(state, h * v, v, state.x[free] + h * u, u)
 
 
-class EulerStep(Stepper):
+class SemiImplicitStep(LinearStep):
+    """``M dw = h f``, then positions with the new velocities."""
+
+    def increments(self, state, load, h):
+        a, du = accelerations(self.scene, state, load, h)
+        return h * a, h * du
+
+
+class EulerStep(LinearStep):
     """``(M + h D + h^2 K) dw = h (f - h K w)`` with all terms at the start."""
 
-    def step(self, state, load, h):
+    def increments(self, state, load, h):
         nodes = self.nodes
         f = nodes.forces(state.x, state.u) + nodes.weight
         entries, rate = nodes.matrix(state.x, state.u, h * h, h)
@@ -153,10 +165,7 @@ class EulerStep(Stepper):
             found = self.rigid.rows(state.q, state.v)
             right, rows, row_right = h * (force + self.on_joints(J, f)), found.G, -found.rate
         free = nodes.free
-        equation = Equation(joints, entries, 1.0, J, right, h * f[free], rows, row_right)
-        dv, du = equation.solve(self.matrix)
-        v, u = state.v + dv, state.u[free] + du
-        return self.ended(state, h * v, v, state.x[free] + h * u, u)
+        return Equation(joints, entries, 1.0, J, right, h * f[free], rows, row_right).solve(self.matrix)
 
 
 class BDF1Step(Stepper):
