@@ -28,6 +28,13 @@ from kinetree.native.llvm_rows import reader, slot_table, spreader, tile_kinds, 
 from kinetree.native.llvm_state import load_pointers
 from kinetree.native.outline_llvm import TableAddresses, emit_rows
 
+LONG, LARGE = 2000, 2**20
+"""Operations of a program, and bytes of a batch's rows, from which the rows of the next tile are fetched into the
+first-level cache while one is computed."""
+
+FETCHED = 8192
+"""Bytes of a tile's results up to which their places are fetched, too."""
+
 SUM = 64
 """Byte offset in the frame of the accumulator of the finiteness test."""
 
@@ -200,6 +207,15 @@ def _driver(module: Module, memory: TileMemory) -> str:
         for k, (tile, shared) in tiles.items():
             with code.only_if(shared, holds=False):
                 call(f"@read{module.input_sizes[k]}", sources[k].at(offsets[k]), stride[k], tile, total)
+        if len(module.program.code) >= LONG:
+            row = item * sum((*module.input_sizes, *module.output_sizes))
+            with code.only_if(whole > LARGE // row):
+                for k in tiles:
+                    after = sources[k].at(offsets[k] + stride[k] * lanes.count)
+                    _fetch(module, code, after, module.input_sizes[k] * lanes.size, 0)
+                if sum(module.output_sizes) * lanes.size <= FETCHED:
+                    for to, size in zip(targets, module.output_sizes, strict=True):
+                        _fetch(module, code, to.at((first + lanes.count) * (size * item)), size * lanes.size, 1)
         rows = [to.at(first * (size * item)) for to, size in zip(targets, module.output_sizes, strict=True)]
         _compute(module, memory, code, (frame, params, table), {k: [rows[k], *shifted[k]] for k in shifted})
         for k, size in enumerate(module.output_sizes):
@@ -213,6 +229,15 @@ def _driver(module: Module, memory: TileMemory) -> str:
         frame.store(frame.load("i32") | bad)
     code.give(frame.load("i32"))
     return code.text()
+
+
+def _fetch(module: Module, code: Code, start: Value, size: int, write: int) -> None:
+    """Begin to load the cache lines of so many bytes, which may lie beyond the end of an array."""
+    if not size:
+        return
+    with code.count(size, 64) as offset:
+        hints = f"i32 {write}, i32 3, i32 1"  # for reading or writing, in all caches, data
+        code.say(f"call void {module.prefetch()}({start.at(offset)}, {hints})")
 
 
 def _prepare(module: Module, memory: TileMemory, code: Code, frame: Value, total: Value) -> None:

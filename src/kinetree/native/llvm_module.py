@@ -81,6 +81,11 @@ class Module:
         self._declared.add(f"declare {lanes.type} @llvm.{name}.{lanes.suffix}({arguments})")
         return f"@llvm.{name}.{lanes.suffix}"
 
+    def prefetch(self) -> str:
+        """Declare the intrinsic that begins to load a cache line and return its name."""
+        self._declared.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        return "@llvm.prefetch.p0"
+
     def elementary(self, op: str, lanes: Lanes, many: int = 1) -> str:
         """Include a function of `elementary` for these lanes and so many arguments at once and return its name."""
         name = f"@{elementary_name(op, lanes, many)}"
