@@ -68,6 +68,11 @@ class CoupledSystem:
         self.elements = Nodes(bodies, attached, fixed, g)
         self.matrix = NodeMatrix(self.elements, solver)
 
+    def __repr__(self) -> str:
+        model = "no model" if self.model is None else f"model {self.model.name!r}"
+        names = ", ".join(repr(body.name) for body in self.bodies)
+        return f"<Coupled: {model}, deformables {names}, {len(self.elements)} nodes, {len(self.points)} attached>"
+
     # Construction ----------------------------------------------------------------------------------------------------
 
     def _check_names(self) -> None:

@@ -130,6 +130,9 @@ class System:
             t = 0.0 if self.time_dependent else None
             self.accelerations(self.start, np.zeros(self.nv), t=t)  # refuses rows that are redundant at the start
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.model.name!r}: {self.n} bodies, nv={self.nv}, {self.nc} rows>"
+
     def _prepare(self, model, inertias, kept, ends=None, reduced=None) -> None:
         """Places of all entries; ``ends`` are the joints whose forces are ``tau``, with the body that each moves."""
         self.model, self.n, self.nv = model, model.nb - 1, model.nv
