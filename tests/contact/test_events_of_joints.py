@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 import kinetree as kt
 from kinetree.collision import ContactPair, Shape
 from kinetree.constraints import Coupling, HardLimits, Lock, PrescribedMotion, StickingFriction
-from kinetree.errors import SimulationError, UnsupportedError
+from kinetree.errors import SimulationError
 from kinetree.spatial import scalar
 
 G = 9.81
@@ -353,15 +353,7 @@ def test_a_run_in_pieces_has_the_same_events_and_work():
 
 
 def test_what_is_not_supported_is_named():
-    """Joints that depend on time, friction in joints that are moved, friction of soft contact."""
-    pair = ContactPair("c", FLOOR, BALL, friction=0.5, stiffness=1e4)
-    with pytest.raises(UnsupportedError, match=r"event_driven.*'c'.*stiffness.*SoftContact"):
-        moved(DROP.replace(contacts=[pair]), [0.2], [0.0], 0.1)
-    b = kt.ModelBuilder("spinning")
-    b.add_body("body", joint=kt.joints.Prescribed(kt.joints.Revolute((0, 0, 1)), lambda t: t * t), mass=1.0,
-               inertia=np.eye(3))  # fmt: skip
-    with pytest.raises(UnsupportedError, match=r"event_driven.*depend on time.*PrescribedMotion"):
-        kt.simulate(b.build(), duration=0.1, integrator="event_driven")
+    """Friction in joints that are moved."""
     driven = slider(dry_friction=1.0).with_constraints(StickingFriction(), PrescribedMotion("body", lambda t: t))
     with pytest.raises(SimulationError, match=r"event_driven.*'body'.*prescribed"):
         kt.simulate(driven, duration=0.1, integrator="event_driven")

@@ -7,7 +7,6 @@ import pytest
 
 import kinetree as kt
 from kinetree.collision import ContactPair, Shape
-from kinetree.errors import UnsupportedError
 from kinetree.joints import Rheonomic
 from kinetree.spatial import Transform, Vector3
 from kinetree.spatial.rotations import rz
@@ -53,9 +52,3 @@ def test_without_the_rates_of_time_it_would_stay(carried):
     run = kt.rollout(carried, at(carried, (0.0, 0.0, 0.1)), None, None, 1e-3, steps=500)
     assert run.v[-1, 3] ** 2 + run.v[-1, 4] ** 2 == pytest.approx(SPEED**2, rel=0.05)
     assert run.v[-1, 2] == pytest.approx(TURN, rel=1e-3)
-
-
-def test_simulations_refuse_them_by_name(carried):
-    """Rollouts alone compute contacts beside joints that depend on time."""
-    with pytest.raises(UnsupportedError, match="contacts beside joints that depend on time.*PrescribedMotion"):
-        kt.simulate(carried, at(carried, (0.0, 0.0, 0.1)), duration=0.1)

@@ -126,5 +126,3 @@ def test_what_does_not_belong_to_the_law_is_refused(crate):
     q, v = at(crate, (0.0, 0.0, 0.1)), np.zeros(6)
     with pytest.raises(UnsupportedError, match="has the law 'hunt_crossley'"):
         kt.contact.ContactProblem.of(crate, q, v, v, 1e-3)
-    with pytest.raises(UnsupportedError, match="'event_driven' has friction for rigid contact"):
-        kt.simulate(crate, q, duration=0.1, integrator="event_driven")

@@ -236,6 +236,8 @@ def contact_jacobian(model, q):
 def contact_bias(model, q, v):
     """``dJ/dt v``: the contact velocities ``J v`` have the rates ``J a`` and this; and the rates of the normals.
 
+    Joints that depend on time add a part of their own to the contact velocities, whose rate is in the bias.
+
     Notes
     -----
     Source: Featherstone (2008), eq. 11.8, with normals and contact points that move on curved shapes. By numbers that
@@ -257,11 +259,11 @@ def contact_bias(model, q, v):
     [-0.9, -1.8, 0.0]
     """
     contacts = moving_contacts(model, q, v)
-    bias = [rate_of(sum((x * v[k] for k, x in row.items()), start=0.0)) for c in contacts for row in c.rows]
-    return bias, [[rate_of(x) for x in c.axes[2]] for c in contacts]
+    return [rate_of(x) for c in contacts for x in c.rates(v)], [[rate_of(x) for x in c.axes[2]] for c in contacts]
 
 
 def moving_contacts(model, q, v) -> list[Detected]:
-    """`detect` with numbers that carry their rates along the motion."""
+    """`detect` with numbers that carry their rates along the motion, also those of joints that depend on time."""
     rates = [x for i in model.outward() for x in model.joints[i].q_dot(model.q_of(i, q), model.v_of(i, v))]
-    return detect(model, Kinematics(model, [Dual(x, rate) for x, rate in zip(q, rates, strict=True)]))
+    moving = model.after(Dual(0.0, 1.0))
+    return detect(moving, Kinematics(moving, [Dual(x, rate) for x, rate in zip(q, rates, strict=True)]))

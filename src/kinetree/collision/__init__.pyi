@@ -64,6 +64,8 @@ class _contact_bias(NamedTuple):
 def contact_bias(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> _contact_bias:
     r"""``dJ/dt v``: the contact velocities ``J v`` have the rates ``J a`` and this; and the rates of the normals.
 
+    Joints that depend on time add a part of their own to the contact velocities, whose rate is in the bias.
+
     Parameters
     ----------
     model : Model

@@ -15,6 +15,7 @@ import numpy as np
 
 from kinetree.arguments import a_model, a_positive_number, array, checked
 from kinetree.compiler.calls import public_call
+from kinetree.compiler.time_argument import time_input
 from kinetree.contact.active_laws import ContactLaws, solve_laws
 from kinetree.contact.kinematics import kinematics_function
 from kinetree.contact.responses import response_matrix
@@ -121,7 +122,7 @@ class ContactAccelerations:
 
 
 @checked(model=a_model)
-def contact_accelerations(model, q, v, tau, *, f_ext=None, x=None, u=None, length=LENGTH, speed=SPEED):
+def contact_accelerations(model, q, v, tau, *, f_ext=None, x=None, u=None, t=None, length=LENGTH, speed=SPEED):
     r"""Accelerations of a model with rigid contacts, and the contact forces.
 
     .. math:: \dot\zeta = M \lambda + d, \qquad \dot\zeta_n \ge 0 \perp \lambda_n \ge 0, \qquad
@@ -130,7 +131,7 @@ def contact_accelerations(model, q, v, tau, *, f_ext=None, x=None, u=None, lengt
     Parameters
     ----------
     model : Model
-        With contact pairs, all of them rigid. Joints do not depend on time.
+        With contact pairs, all of them rigid.
     q : (nq,) array
         Joint positions [rad or m].
     v : (nv,) array
@@ -143,6 +144,8 @@ def contact_accelerations(model, q, v, tau, *, f_ext=None, x=None, u=None, lengt
         Internal states of force elements [as the elements define them].
     u : (nu,) array, optional
         Inputs of force elements [as the elements define them].
+    t : float, optional
+        Time [s], for models that depend on it.
     length, speed : float
         As for `contact_states` [m], [m/s]; tangential velocities above ``speed`` are slip.
 
@@ -186,9 +189,9 @@ def contact_accelerations(model, q, v, tau, *, f_ext=None, x=None, u=None, lengt
     """
     v = array("contact_accelerations: v", v, "velocities", shape=(model.nv,))
     given = {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
-    free = public_call("forward_dynamics")(model, q, v, tau, **given)
-    J, bias, gaps = kinematics_function(model)(q, v)
-    w = (J @ v).reshape(-1, 3)
+    free = public_call("forward_dynamics")(model, q, v, tau, **given, **time_input("forward_dynamics", model, t))
+    J, bias, rates, gaps = kinematics_function(model)(q, v, *time_input("contact_gaps", model, t).values())
+    w = rates.reshape(-1, 3)
     states = contact_states(gaps, w[:, 2], length=length, speed=speed)
     if COLLIDING in states:
         i = states.index(COLLIDING)
@@ -201,7 +204,7 @@ def contact_accelerations(model, q, v, tau, *, f_ext=None, x=None, u=None, lengt
     some = [i for i, state in enumerate(states) if state == TOUCHING]
     rows = [3 * i + k for i in some for k in range(3)]
     friction = coefficients_of(model, "friction")[some]
-    response = response_matrix(model, q) @ J[rows].T
+    response = response_matrix(model, q, 0.0 if t is None else t) @ J[rows].T
     problem = AccelerationProblem.of(J[rows] @ response, J[rows] @ free + bias[rows], w[some, :2], friction, speed)
     found, _, solved = problem.solve()
     if not solved:

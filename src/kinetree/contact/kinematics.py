@@ -9,14 +9,15 @@ from kinetree.joints.dual import rate_of, value_of
 
 
 def contact_kinematics(model, q, v):
-    """`contact_jacobian`, `contact_bias` and `contact_gaps` in one: they share nearly all of their work."""
-    J, bias, gaps = [], [], []
+    """`contact_jacobian`, `contact_bias`, the contact velocities and `contact_gaps` in one: they share most work."""
+    J, bias, rates, gaps = [], [], [], []
     for contact in moving_contacts(model, q, v):
         gaps.append(value_of(contact.gap))
-        for row in contact.rows:
-            J.append([value_of(row.get(k, 0.0)) for k in range(model.nv)])
-            bias.append(sum((rate_of(x) * v[k] for k, x in row.items()), 0.0))
-    return J, bias, gaps
+        J += [[value_of(row.get(k, 0.0)) for k in range(model.nv)] for row in contact.rows]
+        for rate in contact.rates(v):
+            bias.append(rate_of(rate))
+            rates.append(value_of(rate))
+    return J, bias, rates, gaps
 
 
 CONTACT_KINEMATICS = Spec(
@@ -24,7 +25,7 @@ CONTACT_KINEMATICS = Spec(
     contact_kinematics,
     {"q": ("nq",), "v": ("nv",)},
     {},
-    {"J": ("n_contact_rows", "nv"), "bias": ("n_contact_rows",), "gaps": ("n_contacts",)},
+    {"J": ("n_contact_rows", "nv"), "bias": ("n_contact_rows",), "rates": ("n_contact_rows",), "gaps": ("n_contacts",)},
     body_frames="cheaper",
 )
 

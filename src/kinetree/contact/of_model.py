@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.arguments import a_model, number
 from kinetree.compiler.calls import public_call
+from kinetree.compiler.time_argument import time_input
 from kinetree.errors import ModelError, UnsupportedError
 
 WHAT = "ContactProblem.of"
@@ -20,6 +21,7 @@ def step_arguments(model, q, v, tau, dt, given: dict) -> dict:
         raise ModelError(
             f"{WHAT}: model {model.name!r} has no contact pairs and no bounded rows; use model.with_contacts(...)."
         )
+    given = dict(given) | time_input("contact_terms", model, given.pop("t", None))
     terms = public_call("contact_terms")(model, q, v, tau, dt, **given)
     n = 3 * model.n_contacts
     chosen, shifts, bounds = bounded_parts(terms.laws[n:], n)

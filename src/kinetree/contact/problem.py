@@ -107,7 +107,7 @@ class ContactProblem:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, model, q, v, tau, dt, *, f_ext=None, x=None, u=None) -> StepProblem:
+    def of(cls, model, q, v, tau, dt, *, f_ext=None, x=None, u=None, t=None) -> StepProblem:
         """The contact problem of a time step of a model.
 
         Parameters
@@ -129,6 +129,8 @@ class ContactProblem:
             Internal states of force elements [as the elements define them].
         u : (nu,) array, optional
             Inputs of force elements [as the elements define them].
+        t : float, optional
+            Time [s], for models that depend on it.
 
         Returns
         -------
@@ -156,7 +158,7 @@ class ContactProblem:
         >>> problem.solve().impulses.round(6)  # the weight for 10 ms
         array([[0.    , 0.    , 0.1962]])
         """
-        given = {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
+        given = {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u), ("t", t)) if value is not None}
         return StepProblem(**step_arguments(model, q, v, tau, dt, given))
 
     @property

@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.arguments import a_model, a_name, array, checked
 from kinetree.compiler.calls import public_call
+from kinetree.compiler.time_argument import time_input
 
 
 def response_matrix(model, q, t: float = 0.0) -> np.ndarray:
@@ -25,7 +26,7 @@ def response_matrix(model, q, t: float = 0.0) -> np.ndarray:
 
 
 @checked(model=a_model, frame=a_name)
-def strike(model, q, v, frame, impulse, at=(0.0, 0.0, 0.0)) -> np.ndarray:
+def strike(model, q, v, frame, impulse, at=(0.0, 0.0, 0.0), *, t=None) -> np.ndarray:
     r"""Velocities of a mechanism after an impulse on one of its bodies.
 
     .. math:: v^+ = v^- + M^{-1} J^T \iota
@@ -44,6 +45,8 @@ def strike(model, q, v, frame, impulse, at=(0.0, 0.0, 0.0)) -> np.ndarray:
         In the world's axes: linear [N s], or [angular; linear] about the point [N m s, N s].
     at : (3,) array
         The point in coordinates of the frame [m].
+    t : float, optional
+        Time [s], for models that depend on it.
 
     Returns
     -------
@@ -83,8 +86,9 @@ def strike(model, q, v, frame, impulse, at=(0.0, 0.0, 0.0)) -> np.ndarray:
     iota = np.concatenate((np.zeros(6 - len(iota)), iota))
     p = array("strike: at", at, "a point", shape=(3,))
     v = array("strike: v", v, "velocities", shape=(model.nv,))
-    J = public_call("jacobian")(model, q, frame=frame, reference="local_world_aligned")
+    now = time_input("jacobian", model, t)
+    J = public_call("jacobian")(model, q, frame=frame, reference="local_world_aligned", **now)
     if p.any():
-        R, _ = public_call("pose")(model, q, frame=frame)
+        R, _ = public_call("pose")(model, q, frame=frame, **now)
         iota = iota + np.concatenate((np.cross(R @ p, iota[3:]), np.zeros(3)))
-    return v + response_matrix(model, q) @ (J.T @ iota)
+    return v + response_matrix(model, q, 0.0 if t is None else t) @ (J.T @ iota)

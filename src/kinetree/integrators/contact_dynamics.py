@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinetree.contact.accelerations import AccelerationProblem
+from kinetree.integrators.driven_power import driven_powers
+from kinetree.integrators.system import time_argument
 from kinetree.integrators.trials import TrialDynamics
 
 DECIDED = 1e-11  # of the accelerations that add up: a separation acceleration beyond that is one
@@ -26,6 +28,7 @@ STICKS = "sticks"
 STILL = 1e-7  # [m/s] slower contacts do not slip, at events
 BLEND = 1e-5  # [m/s]
 BLENDED = 1e-3  # [m/s] slip below this speed is blended
+FOLLOWED = 0.995  # cosine, of 0.1 rad, between such slip and the reference that still serves it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +41,24 @@ class Slip:
         Its direction where the step began.
     blend : float
         Speed along the reference that is added to slow slip, whose direction would be stiff otherwise [m/s].
+    start : float
+        Speed along the reference where it began, if that is negative: it ends below [m/s].
     """
 
     reference: np.ndarray
     blend: float
+    start: float = 0.0
 
     @classmethod
     def along(cls, u: np.ndarray, speed: float) -> Slip:
         """Slip in the direction of a vector, at a speed."""
         return cls(u / np.hypot(*u), BLEND if speed < BLENDED else 0.0)
+
+    @classmethod
+    def begun(cls, pull: np.ndarray, u: np.ndarray) -> Slip:
+        """Slip that begins in the direction of a vector, of a contact whose velocity is zero but for rounding."""
+        reference = pull / np.hypot(*pull)
+        return cls(reference, BLEND, min(float(u @ reference), 0.0))
 
     def direction(self, u: np.ndarray) -> np.ndarray:
         """The direction at a velocity, on the side of the reference: it goes on through the event of a reversal."""
@@ -57,8 +69,13 @@ class Slip:
         return w / size if w @ self.reference >= 0.0 else -w / size
 
     def turned(self, u: np.ndarray) -> Slip:
-        """With the direction of a velocity as the reference."""
-        return Slip.along(u, np.hypot(*u)) if u @ self.reference > 0.0 else self
+        """With the direction of a velocity as the reference; of slow slip only where it has turned away from it.
+
+        A reference that followed slow slip would put rounding of its direction into the forces of the next step.
+        """
+        speed, along = np.hypot(*u), u @ self.reference
+        stays = along <= 0.0 or (self.blend > 0.0 and speed < BLENDED and along > FOLLOWED * speed)
+        return self if stays else Slip.along(u, speed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,11 +145,11 @@ class ContactDynamics:
 
     def at(self, t, q, w) -> Here:
         """The state with its contacts."""
-        return Here(t, q, w, self.trials.acceleration(t, q, w), *self.rows.at(q, w[: self._nv]))
+        return Here(t, q, w, self.trials.acceleration(t, q, w), *self.rows.at(t, q, w[: self._nv]))
 
-    def gaps(self, q, v) -> tuple[np.ndarray, np.ndarray]:
+    def gaps(self, t, q, v) -> tuple[np.ndarray, np.ndarray]:
         """Gaps and contact velocities alone."""
-        _, _, gaps, u, _ = self.rows.at(q, v)
+        _, _, gaps, u, _ = self.rows.at(t, q, v)
         return gaps, u
 
     def response(self, here: Here, forces: np.ndarray) -> np.ndarray:
@@ -140,10 +157,18 @@ class ContactDynamics:
         if not forces.shape[1]:
             return np.zeros_like(forces)
         if self._is_tree:
-            return np.linalg.solve(self._inertia(here.q), forces)
+            return np.linalg.solve(self._mass(here), forces)
         tau, more = self._tau(here.t, here.q, here.w), self._f_ext(here.t)
         a = np.array([self._dynamics(here.q, here.w, tau + f, *more) for f in forces.T])
         return (a - here.free).T[: self._nv]
+
+    def driven(self, here: Here, rate, forces) -> np.ndarray:
+        """Powers of joints that depend on time: by the motion, and by these rates of w and contact forces (n, 3)."""
+        own = forces[: self.rows.count].ravel()
+        return driven_powers(self._system, here.q, here.w, rate[: self._nv], own, self._f_ext(here.t))
+
+    def _mass(self, here: Here) -> np.ndarray:
+        return self._inertia(here.q, *time_argument(self._system.model, here.t))
 
     def held(self, here: Here, modes: Modes) -> tuple[np.ndarray, np.ndarray]:
         """Rates of w while the active contacts are equality constraints, and the contact forces (n, 3)."""
@@ -162,14 +187,14 @@ class ContactDynamics:
         return rate, forces
 
     def _known(self, here: Here, modes: Modes) -> np.ndarray:
-        """Forces that the state gives (n, 3): of soft contacts, and friction in joints that move."""
+        """Forces that the state gives (n, 3): of soft contacts, and friction of these and of joints that move."""
         forces = np.zeros_like(here.u)
         for i, mode in modes.active.items():
             if self.rows.rigid[i]:
                 continue
-            if not self.rows.own[i]:
+            if i < self.rows.count:
                 forces[i, 2] = here.loads[i]
-            elif isinstance(mode, Slip):
+            if isinstance(mode, Slip):
                 forces[i, :2] = -self.friction[i] * here.loads[i] * mode.direction(here.u[i, :2])
         return forces
 
@@ -227,15 +252,15 @@ class ContactDynamics:
         """The size of the accelerations that add up at contacts [m/s^2], and of forces that give these [N]."""
         scale = float((np.abs(here.J) @ np.abs(here.free[: self._nv]) + np.abs(here.bias)).max(initial=0.0))
         own = here.J[[3 * i + rows[-1] for i, rows in enumerate(self.rows.own) if rows]]
-        inertia = self._inertia(here.q) if self._is_tree else np.eye(self._nv)
+        inertia = self._mass(here) if self._is_tree else np.eye(self._nv)
         lightest = np.einsum("nk,kn->n", own, np.linalg.solve(inertia, own.T)).max(initial=0.0)
         return scale or 1.0, (scale or 1.0) / (lightest or 1.0)
 
     def problem(self, here: Here, some) -> tuple[AccelerationProblem, np.ndarray, np.ndarray]:
         """The problem of accelerations of contacts that touch, the response to their forces, and forces that are known.
 
-        Those are of soft contacts, and of friction in joints that move. Friction in a joint at rest is a cone whose
-        normal force is the bound: its normal moves by that force alone, and rests under the bound.
+        Those are of soft contacts, and of friction where these or joints move. Friction of a soft contact or a joint at
+        rest is a cone whose normal force is the load: its normal moves by that force alone, and rests under the load.
         """
         some = list(some)
         rows = [3 * i + k for i in some for k in range(3)]
@@ -249,7 +274,7 @@ class ContactDynamics:
             mobility, i = float(np.diagonal(M)[3 * n : 3 * n + 2].max()), 3 * n + 2
             M[i], M[:, i], M[i, i] = 0.0, 0.0, mobility or 1.0
             d[i], u[n] = -M[i, i] * here.loads[some[n]], 0.0
-            if known[n, :2].any():
+            if self._moving(here, some[n]) is not None:
                 friction[n] = 0.0
         return AccelerationProblem.of(M, d, u, friction, STILL), response, known
 
@@ -306,10 +331,12 @@ class ContactDynamics:
             return Slip.along(u, np.hypot(*u))
         size = np.hypot(*force[:2])
         slips = np.hypot(*acceleration[:2])
+        if not load > 0.0 and slips > DECIDED * scale:  # the force of a soft contact begins
+            return Slip.begun(acceleration[:2], u)
         inside = self.friction[i] * load - size > slips * load / scale  # one of both is zero but for rounding
         if inside or slips <= DECIDED * scale or not size > 0.0:
             return STICKS
-        return Slip.along(-force[:2], 0.0)
+        return Slip.begun(-force[:2], u)
 
     def _independent(self, here, modes: Modes, forces) -> Modes:
         """A basic solution: contacts that slip and whose forces depend on each other lose some, the others take it."""
@@ -357,7 +384,7 @@ class ContactDynamics:
         J = here.J[rows]
         response = self.response(here, J.T)
         A = J @ response
-        v = v - response @ _least(A, J @ v)
+        v = v - response @ _least(A, here.u.ravel()[rows])
         places = [rows.index(3 * i + 2) for i in pressing]
         shift = -response[:, places] @ _least(A[np.ix_(places, places)], here.gaps[pressing])
         return shift, v

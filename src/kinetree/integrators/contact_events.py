@@ -162,7 +162,7 @@ class ContactEvents:
                 continue
 
             def function(gaps, u, i=i, mode=mode):
-                return float(u[i, :2] @ mode.reference)
+                return float(u[i, :2] @ mode.reference) - mode.start
 
             values = [function(None, begin.u), None, function(None, end.u)]
             if values[2] > 0.0:
@@ -189,7 +189,7 @@ class ContactEvents:
 
     def _value(self, function: Callable, motion, t: float) -> float:
         q, w = motion(t)
-        return float(function(*self._dynamics.gaps(q, w[: self._dynamics._nv])))
+        return float(function(*self._dynamics.gaps(t, q, w[: self._dynamics._nv])))
 
     def _stays(self, here) -> bool:
         """Whether the contacts that are held touch, and their forces obey the laws."""

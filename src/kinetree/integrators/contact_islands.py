@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kinetree.contact.of_model import bounded_parts
 from kinetree.contact.proximal import Island, proximal
+from kinetree.integrators.system import dynamics_time
 
 NEAR = 1.0  # [m/s] of separation at the end of a step without impulses: faster contacts are left out at first
 STAY = 20  # steps for which an island remains exact
@@ -65,7 +66,7 @@ class ContactIslands:
     def __init__(self, system) -> None:
         model = self._model = system.model
         yields = any(pair.law == "hunt_crossley" for pair in model.contacts)  # which is no problem over cones
-        self.is_possible = bool(model.contacts) and not (model.time_dependent or model.has_given_motions or yields)
+        self.is_possible = bool(model.contacts) and not yields
         self._system, self._terms = system, None
         self._friction = np.array([pair.friction for pair in model.contacts for _ in range(pair.count)], float)
         self._exact = np.zeros(model.nv, int)  # for how many more steps the islands at these places are exact
@@ -100,13 +101,13 @@ class ContactIslands:
         guess : (n_impulses,) array
             Impulses near those of the step, as of the step before.
         given : tuple
-            Joint forces, length of the step [s], and wrenches and inputs of force elements if there are some.
+            Joint forces, length of the step [s], and the time, wrenches and inputs of force elements if there are some.
         """
         if self._terms is None:
             self._terms = self._system.function("contact_terms", checks=False)
         (tau, h, *others), nv = given, self._model.nv
         if self._model.nx:
-            others.insert(int(self._system.wrenches), v[nv:])
+            others.insert(len(dynamics_time(self._model, 0.0)) + self._system.wrenches, v[nv:])
         return Problem(self._terms(q, v[:nv], tau, h, *others), self._friction, guess)
 
     def are_all_exact(self, problem: Problem) -> bool:

@@ -26,8 +26,9 @@ class ContactPair(EmbeddedRungeKutta):
         The state where the steps are.
     forces : (n, 3) array
         Contact forces there [N].
-    sums : (5*n,) array
-        Over the last step: contact impulses [N s], and work of the normal and the tangential forces of each [J].
+    sums : (5*n,) or (5*n + 1,) array
+        Over the last step: contact impulses [N s], work of the normal and the tangential forces of each [J], and that
+        of joints that depend on time, if there are some.
     """
 
     def __init__(self, system, dynamics: ContactDynamics, options) -> None:
@@ -35,17 +36,17 @@ class ContactPair(EmbeddedRungeKutta):
         self.trials, self.dynamics, self.modes = dynamics.trials, dynamics, Modes()
         self._h, self._error, self._nv = np.inf, 1.0, system.model.nv
         self._keeps = self._keeps and not system.model.has_given_motions
-        self._seen = np.zeros((len(self._K), 5 * len(dynamics.rows)))
+        self._driven = system.model.time_dependent
+        self._seen = np.zeros((len(self._K), 5 * len(dynamics.rows) + self._driven))
         self.sums = np.zeros(self._seen.shape[1])
 
     def place(self, here: Here, modes: Modes) -> None:
         """Go on from a state with these modes."""
         self.modes, self.t, self.q, self.v = modes, here.t, here.q, here.w
-        self.a, self.forces = self.dynamics.held(here, modes)
-        self.here = here
+        self.a, forces = self.dynamics.held(here, modes)
         if self._h == np.inf:
             self._h = self._first_step() if np.isfinite(self.a).all() else 0.0
-            self.here = here
+        self.here, self.forces, self._rate = here, forces, self.a
 
     @property
     def pace(self) -> tuple[float, float]:
@@ -70,7 +71,7 @@ class ContactPair(EmbeddedRungeKutta):
     def back(self) -> None:
         """To the beginning of the last step."""
         self.here, self.a, self.forces, self._h, self._error = self._before
-        self.t, self.q, self.v = self.here.t, self.here.q, self.here.w
+        self.t, self.q, self.v, self._rate = self.here.t, self.here.q, self.here.w, self.a
 
     def ahead(self, h: float) -> Here:
         """The state after a time so short that the accelerations stay as they are."""
@@ -80,9 +81,9 @@ class ContactPair(EmbeddedRungeKutta):
     def motion(self):
         """The continuous solution over the last step."""
         if self._motion is None:
-            kept = self.here, self.forces
+            kept = self.here, self.forces, self._rate
             self._motion = self.interpolant()
-            self.here, self.forces = kept
+            self.here, self.forces, self._rate = kept
         return self._motion
 
     def keep(self) -> None:
@@ -102,17 +103,26 @@ class ContactPair(EmbeddedRungeKutta):
     def _acceleration(self, t, q, v) -> np.ndarray:
         self.evaluations += 1
         here = self.dynamics.at(t, q, v)
-        rate, self.forces = self.dynamics.held(here, self.modes)
+        self._rate, self.forces = self.dynamics.held(here, self.modes)
         self.here = here
-        return rate
+        return self._rate
 
     def _stage(self, i: int, t, h, q, v) -> None:
         super()._stage(i, t, h, q, v)
         self._seen[i] = self._sample()
 
+    def _sums(self, h, rates, sizes) -> tuple[np.ndarray, np.ndarray]:
+        """Beside joints that depend on time, whose motion is no unknown, impulses and work keep the tolerances, too."""
+        if not self._driven:
+            return rates, sizes
+        seen = h * np.abs(self._seen).max(axis=0)
+        return np.hstack((rates, self._seen)), np.concatenate((sizes, np.full(len(seen), seen.max())))
+
     def _sample(self) -> np.ndarray:
-        """Contact forces, and the powers of their normal and tangential parts."""
-        return np.concatenate((self.forces.ravel(), parts_of(self.forces * self.here.u).ravel()))
+        """Contact forces, the powers of their normal and tangential parts, and that of joints that depend on time."""
+        powers = parts_of(self.forces * self.here.u).ravel()
+        given = [self.dynamics.driven(self.here, self._rate, self.forces).sum()] if self._driven else []
+        return np.concatenate((self.forces.ravel(), powers, given))
 
 
 def parts_of(products: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Contacts of event-driven simulation: candidate points, limits of joints and their dry friction, as rows of one kind.
 
 Each has three rows (t1, t2, n), those that it does not have are zero: a limit has a normal alone, the friction of a
-joint one tangent alone. Forces of soft contacts are known at a state, and so is the bound of friction in joints: these
-are loads, and no impulse acts there.
+joint one tangent alone. Normal forces of soft contacts are known at a state, and so is the bound of friction in joints:
+these are loads, which bound friction, and no impulse acts there.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from kinetree.collision.material import yielding_force
 from kinetree.contact.accelerations import coefficients_of
 from kinetree.contact.kinematics import CONTACT_KINEMATICS
+from kinetree.integrators.system import time_argument
 
 
 class Rows(NamedTuple):
@@ -76,7 +77,8 @@ class ContactRows:
     """
 
     def __init__(self, system, joints=None, names=()) -> None:
-        model, self.joints = system.model, joints
+        self._model = model = system.model
+        self.joints = joints
         pairs = [pair for pair in model.contacts for _ in range(pair.count)]
         self._pairs, self.count, self._nv = pairs, len(pairs), model.nv
         self._soft = [i for i, pair in enumerate(pairs) if math.isfinite(pair.stiffness)]
@@ -94,7 +96,8 @@ class ContactRows:
         self.restitution = np.concatenate((coefficients_of(model, "restitution"), e, np.zeros(nf)))
         self.rigid = np.ones(len(self.labels), dtype=bool)
         self.rigid[[*self._soft, *range(self.count + ns, len(self.labels))]] = False
-        self.own = tuple((0, 1, 2) if rigid else () for rigid in self.rigid[: self.count])
+        kinds = zip(self.rigid[: self.count], self.friction, strict=False)
+        self.own = tuple((0, 1, 2) if rigid else (0, 1) if rubs else () for rigid, rubs in kinds)
         self.own += ((2,),) * ns + ((0,),) * nf
         self._of_joints = np.zeros((3 * (ns + nf), self._nv))
         for n, stop in enumerate(self.stops):
@@ -107,17 +110,18 @@ class ContactRows:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def at(self, q: np.ndarray, v: np.ndarray) -> Rows:
+    def at(self, t: float, q: np.ndarray, v: np.ndarray) -> Rows:
         """The rows at a state."""
-        J, bias, gaps = np.zeros((0, self._nv)), np.zeros(0), np.zeros(0)
+        J, bias, rates, gaps = np.zeros((0, self._nv)), np.zeros(0), np.zeros(0), np.zeros(0)
         if self._kinematics is not None:
-            J, bias, gaps = self._kinematics(q, v)
+            J, bias, rates, gaps = self._kinematics(q, v, *time_argument(self._model, t))
         if len(self._of_joints):
             J = np.concatenate((J, self._of_joints))
             bias = np.concatenate((bias, np.zeros(len(self._of_joints))))
+            rates = np.concatenate((rates, self._of_joints @ v))
             distances = [stop.sign * (q[stop.position] - stop.limit) for stop in self.stops]
             gaps = np.concatenate((gaps, distances, np.zeros(len(self._rubbing))))
-        u, loads = (J @ v).reshape(-1, 3), self._loads
+        u, loads = rates.reshape(-1, 3), self._loads
         if self._soft:
             gaps, loads = gaps.copy(), loads.copy()
             for i in self._soft:

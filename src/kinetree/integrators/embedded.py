@@ -149,11 +149,15 @@ class EmbeddedRungeKutta:
         """Sizes of the unknowns, for relative tolerances."""
         return np.abs(np.concatenate((self._difference(self._neutral, q), v)))
 
+    def _sums(self, h, rates, sizes) -> tuple[np.ndarray, np.ndarray]:
+        """Rates of all that keeps the tolerances, by stages, and the sizes that these are relative to."""
+        return rates, sizes
+
     def _measured(self, h, q, v, q1, v1) -> float:
         """The estimated error over the tolerance."""
-        scale = self._atol + self._rtol * np.maximum(self._scale(q, v), self._scale(q1, v1))
-        estimates = self._numbers.estimates
-        ratios = [np.linalg.norm(h * np.dot(e, self._K[: len(e)]) / scale) for e in estimates]
+        rates, sizes = self._sums(h, self._K, np.maximum(self._scale(q, v), self._scale(q1, v1)))
+        scale, estimates = self._atol + self._rtol * sizes, self._numbers.estimates
+        ratios = [np.linalg.norm(h * np.dot(e, rates[: len(e)]) / scale) for e in estimates]
         size = math.sqrt(len(scale)) or 1.0
         if len(ratios) == 1:
             return ratios[0] / size

@@ -12,8 +12,8 @@ from kinetree.arguments import a_number_not_negative, a_positive_number, choice
 from kinetree.contact.accelerations import SPEED, contact_states, unsolved
 from kinetree.contact.active_laws import ContactLaws, solve_laws
 from kinetree.contact.impacts import LAWS, impact
-from kinetree.errors import ContactError, UnsupportedError
-from kinetree.integrators.contact_dynamics import STICKS, ContactDynamics, Here, Modes, Slip
+from kinetree.errors import ContactError
+from kinetree.integrators.contact_dynamics import BLEND, STICKS, ContactDynamics, Here, Modes, Slip
 from kinetree.integrators.contact_events import ContactEvents
 from kinetree.integrators.contact_pair import ContactPair, parts_of
 from kinetree.integrators.contact_rows import ContactRows
@@ -27,6 +27,8 @@ MOST_AT_ONCE = 50  # events at one instant
 VANISHING = 1e-6  # [m/s] change of velocities in a step of vanishing length
 STALLED = 4  # events at one instant: sliding contacts next to jamming leave their laws as soon as they obey them
 INSTANT = 1e-8  # [s]
+LATER = 1e-5  # [s] between events of contacts with a stiffness that creep
+LAST = 8.0  # of the spacing of numbers: a shorter rest of a step is rounding
 NUDGE = 1e-9  # [s] beyond an event at which nothing changes: points of contact may jump to other corners there
 
 
@@ -59,7 +61,7 @@ class EventDriven:
     Notes
     -----
     Source: Featherstone (2008), table 11.1, with eq. 11.41, 11.42 and 11.45-11.51. Contacts are those of
-    ``model.contacts``, with the true Coulomb cone where they are rigid, without friction where they have a stiffness.
+    ``model.contacts``, with the true Coulomb cone; the normal force of those with a stiffness is known at a state.
     Hard limits of joints are contacts, too, and sticking friction in joints is one whose load is its bound; locks and
     prescribed motions are part of the dynamics between events.
 
@@ -153,8 +155,8 @@ class EventDrivenStep:
     ----------
     impulses : (3*n,) array
         Of contacts in the last step, impacts included [N s].
-    work : (2,) array
-        Of normal and of tangential contact forces since the start [J].
+    work : (2,), (1,) or (3,) array
+        Since the start [J]: of normal and of tangential contact forces, and of joints that depend on time.
     occurrences : list of Occurrence
         Events of contacts so far.
     log : list of RowStep
@@ -165,7 +167,6 @@ class EventDrivenStep:
 
     def __init__(self, system, options: EventDriven, joints=None, names=()) -> None:
         model = system.model
-        _refuse(model)
         self.system, self._options, self._rows = system, options, ContactRows(system, joints, names)
         self._nv, self._restitution, self._labels = model.nv, self._rows.restitution, self._rows.labels
         self._names, self._logs = names, len(self._rows) > self._rows.count
@@ -174,9 +175,9 @@ class EventDrivenStep:
         self._events = ContactEvents(self._dynamics, self._pair, TOUCHING)
         self._memory, self._tau, self._f_ext = Memory(), None, None
         self.impulses, self.occurrences, self.log = np.zeros(3 * self._rows.count), [], []
-        self._work = np.zeros((len(self._rows), 2))
+        self._work = np.zeros(2 * len(self._rows) + model.time_dependent)
         self._last = None  # where the last step began, and its pieces
-        self._at_once, self._since = 0, -math.inf
+        self._at_once, self._creeping, self._since = 0, 0, -math.inf
 
     def with_joints(self, joints, names) -> EventDrivenStep:
         """The same with limits of joints and friction in them."""
@@ -184,8 +185,10 @@ class EventDrivenStep:
 
     @property
     def work(self) -> np.ndarray:
-        """Work of normal and of tangential contact forces since the start, (2,) [J]."""
-        return self._work[: self._rows.count].sum(axis=0)
+        """Work since the start [J]: of normal and of tangential contact forces, and of joints that depend on time."""
+        n, m = self._rows.count, 2 * len(self._rows)
+        contacts = self._work[: 2 * n].reshape(n, 2).sum(axis=0)
+        return np.concatenate((contacts[: 2 * bool(n)], self._work[m:]))
 
     @property
     def joint_forces(self) -> np.ndarray:
@@ -212,7 +215,7 @@ class EventDrivenStep:
         self._tau, self._f_ext, pair, end = tau, f_ext, self._pair, t + h
         self.cut(t)
         self._last = t, q, self._work, len(self.occurrences), []
-        self._sums, known = np.zeros(5 * len(self._rows)), self._memory.at(t, h, q, v)
+        self._sums, known = np.zeros_like(self._pair.sums), self._memory.at(t, h, q, v)
         here = self._dynamics.at(t, q, v)
         if known is not None and self._dynamics.is_consistent(here, known[0]):
             self._events.fresh = known[1]
@@ -220,7 +223,7 @@ class EventDrivenStep:
         else:
             self._settle(here, Modes() if known is None else known[0])
         work, forces = self._last[2], self.joint_forces if self._logs else None
-        while pair.t < end:
+        while end - pair.t > LAST * np.spacing(end):
             if not self._advance(end):
                 raise pair.trials.stopped(self._options.method, "Its steps have become as short as rounding.")
         self._memory.keep(end, pair.q, pair.v, (pair.modes, self._events.fresh))
@@ -255,21 +258,30 @@ class EventDrivenStep:
 
     def _add(self, sums) -> None:
         self._sums += sums
-        self._work = self._work + sums[3 * len(self._rows) :].reshape(-1, 2)
+        self._work = self._work + sums[3 * len(self._rows) :]
 
     def _works(self, work) -> np.ndarray:
-        """Work of each contact (n, 2) as that of friction in joints and of limits, (2, ny)."""
-        return self._rows.by_joint(work.sum(axis=1))
+        """Work of all contacts as that of friction in joints and of limits, (2, ny)."""
+        return self._rows.by_joint(work[: 2 * len(self._rows)].reshape(-1, 2).sum(axis=1))
 
     def _count(self, t: float) -> None:
         """Raise an error where events follow each other without end."""
-        self._at_once = self._at_once + 1 if t - self._since <= INSTANT else 0
+        current, distance = list(self._pair.modes.current), t - self._since
+        rubs = any(i < self._rows.count and not self._rows.rigid[i] for i in current)
+        creeps = rubs and distance <= LATER and np.abs(self._pair.here.u[current, :2]).max() <= BLEND
+        self._at_once = self._at_once + 1 if distance <= INSTANT else 0
+        self._creeping = self._creeping + 1 if creeps else 0
         self._since = t
-        if self._at_once > MOST_AT_ONCE:
-            labels = [self._labels[i] for i in self._pair.modes.current]
+        if max(self._at_once, self._creeping) > MOST_AT_ONCE:
+            labels = [self._labels[i] for i in current]
+            other = (
+                "kt.forces.SoftContact, whose friction is that of springs"
+                if rubs
+                else ("a larger rest_speed of kt.integrators.EventDriven")
+            )
             raise ContactError(
                 f"simulate: contacts {', '.join(map(repr, labels[:6]))} change without end at t = {t:.9g} s. Take "
-                "integrator='time_stepping', or a larger rest_speed of kt.integrators.EventDriven.",
+                f"integrator='time_stepping', or {other}.",
                 contact=labels[0] if labels else "",
                 status="accumulation",
             )
@@ -346,9 +358,11 @@ class EventDrivenStep:
         w = here.w.copy()
         w[: self._nv] += response @ impulses.ravel()
         mean = impulses * (u + 0.5 * (A @ impulses.ravel()).reshape(-1, 3))
-        sums, works = np.zeros_like(self._sums), np.zeros((len(self._rows), 2))
+        n, sums, works = len(self._rows), np.zeros_like(self._sums), np.zeros((len(self._rows), 2))
         sums[rows], works[some] = impulses.ravel(), parts_of(mean)
-        sums[3 * len(self._rows) :] = works.ravel()
+        sums[3 * n : 5 * n] = works.ravel()
+        if len(sums) > 5 * n:
+            sums[-1] = self._dynamics.driven(here, w - here.w, sums[: 3 * n].reshape(n, 3))[1]
         self._add(sums)
         q, v, after = map(copied, (here.q, here.w[: self._nv], w[: self._nv]))
         for place, i in enumerate(some):
@@ -406,21 +420,3 @@ class Pieces:
     def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(q, w) at a time of the step; after the impact at the time of one."""
         return next((part for part in reversed(self.parts) if part.t0 <= t), self.parts[0])(t)
-
-
-def _refuse(model) -> None:
-    """Raise an error for joints that depend on time, and for friction of soft contact, which has no set of states."""
-    rubs = next((pair for pair in model.contacts if math.isfinite(pair.stiffness) and pair.friction > 0.0), None)
-    if rubs is not None:
-        raise UnsupportedError(
-            f"simulate: integrator 'event_driven' has friction for rigid contact; {rubs} has a stiffness and friction. "
-            "Take kt.forces.SoftContact, whose friction is that of springs, friction=0, stiffness=inf, or "
-            "integrator='time_stepping'.",
-            pair=rubs.name,
-        )
-    if model.time_dependent:
-        raise UnsupportedError(
-            "simulate: integrator 'event_driven' does not support joints that depend on time. Take a joint with a "
-            "kt.constraints.PrescribedMotion, or integrator='time_stepping'.",
-            model=model.name,
-        )

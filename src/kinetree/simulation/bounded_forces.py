@@ -36,9 +36,12 @@ def _bounded_action(model, q, v, forces):
 ACTION = part("bounded_action", _bounded_action, "q[nq] v[nv] forces[n_impulses]", "friction[nv] stops[nv]", domains=())
 
 
-def bounded_forces(system, q, v, forces) -> np.ndarray:
-    """Joint forces of friction and of limits of states, (T, 2, nv), from the forces of all rows of steps."""
-    return np.stack(system.function(ACTION, checks=False)(q, v, forces), axis=-2)
+def bounded_forces(system, q, v, forces, now=()) -> np.ndarray:
+    """Joint forces of friction and of limits of states, (T, 2, nv), from the forces of all rows of steps.
+
+    ``now`` is the time as an argument of models with joints that depend on it.
+    """
+    return np.stack(system.function(ACTION, checks=False)(q, v, forces, *now), axis=-2)
 
 
 def force_channels(system, time, forces) -> tuple[Quantity, ...]:

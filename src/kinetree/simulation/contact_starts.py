@@ -6,9 +6,8 @@ import numpy as np
 
 from kinetree.algorithms.contacts import BodyPlaces
 from kinetree.collision.material import Ground
-from kinetree.errors import UnsupportedError
 from kinetree.integrators.methods import refuse_contacts
-from kinetree.integrators.system import System
+from kinetree.integrators.system import System, time_argument
 from kinetree.queries.start import check_start
 from kinetree.state_kinematics import Kinematics
 
@@ -77,19 +76,8 @@ def start_on_ground(model, q, is_given: bool, may_hover: bool = False) -> tuple[
     -------
     q : (nq,) array
     notes : list of str
-
-    Raises
-    ------
-    UnsupportedError
-        Joints depend on time.
     """
-    if model.time_dependent:
-        names = [model.joint_name(i) for i in model.outward() if model.joints[i].time_dependent]
-        raise UnsupportedError(
-            f"simulate: contacts beside joints that depend on time ({', '.join(map(repr, names))}) are computed by "
-            "kt.rollout alone. Give ordinary joints a PrescribedMotion, or leave the contacts out with ground=False."
-        )
-    notes = []
+    notes, now = [], time_argument(model, 0.0)
     for root in model.children(0) if not is_given else ():
         moved, height = _lifted(model, q, root)
         if abs(height) > VISIBLE and not (may_hover and height < 0.0):
@@ -98,10 +86,10 @@ def start_on_ground(model, q, is_given: bool, may_hover: bool = False) -> tuple[
                 f"body {model.body_names[root]!r} is placed on the ground: {abs(height):.6g} m "
                 f"{'higher' if height > 0.0 else 'lower'} than in the position of the model"
             )
-    gaps = System(model).function("contact_gaps", checks=False)(q)
+    gaps = System(model).function("contact_gaps", checks=False)(q, *now)
     if not gaps.min(initial=0.0) < -VISIBLE:
         return q, notes
-    check_start(model, q)
+    check_start(model, q, t=0.0 if now else None)
     k = int(np.argmin(gaps))
     pair = next(pair for pair in reversed(model.contacts) if model.contact_labels.index(pair.labels[0]) <= k)
     where = f"{model.contact_labels[k]!r} ({pair.first} and {pair.second}) are {-gaps[k]:.4g} m inside of each other"
@@ -117,7 +105,8 @@ def _lifted(model, q, root: int) -> tuple[np.ndarray, float]:
         parts += [k for k in range(n, n + pair.count) if first == 0 and second in below]
         n += pair.count
     up = -np.array([float(x) for x in model.gravity])
-    columns = BodyPlaces(model, Kinematics(model, q.tolist())).columns(root)
+    now = time_argument(model, 0.0)
+    columns = BodyPlaces(model, Kinematics(model.at(0.0), q.tolist())).columns(root)
     if not parts or not up.any() or not columns:
         return q, 0.0
     up /= np.linalg.norm(up)
@@ -125,9 +114,9 @@ def _lifted(model, q, root: int) -> tuple[np.ndarray, float]:
     rate = np.linalg.lstsq(S, np.concatenate((np.zeros(3), up)), rcond=None)[0]
     if np.abs(S @ rate - np.concatenate((np.zeros(3), up))).max() > 1e-9:
         return q, 0.0  # it does not move freely along the vertical
-    system, step, height, now = System(model), np.zeros(model.nv), 0.0, q
+    system, step, height, moved = System(model), np.zeros(model.nv), 0.0, q
     for _ in range(ITERATIONS):
-        _, normals, gaps = system.function("contact_points", checks=False)(now)
+        _, normals, gaps = system.function("contact_points", checks=False)(moved, *now)
         slopes = normals[parts] @ up
         carries = slopes > UPWARD
         if not carries.any():
@@ -135,7 +124,7 @@ def _lifted(model, q, root: int) -> tuple[np.ndarray, float]:
         change = float(np.max(-gaps[parts][carries] / slopes[carries]))
         height += change
         step[model.v_slice[root]] = height * rate
-        now = system.function("integrate", checks=False)(q, step)
+        moved = system.function("integrate", checks=False)(q, step)
         if abs(change) < 1e-12:
             break
-    return now, height
+    return moved, height

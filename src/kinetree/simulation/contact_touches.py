@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.integrators.events import Occurrence
+from kinetree.integrators.system import time_argument
 from kinetree.integrators.user_code import copied
 
 APART = 1e-6  # [m] of a gap without a force: forces of redundant contacts come and go at smaller ones
 
 
 def is_watched(model) -> bool:
-    """Whether contacts of a model are: there are some, and their places depend on positions alone."""
-    return bool(model.n_contacts) and not model.time_dependent
+    """Whether contacts of a model are: there are some."""
+    return bool(model.n_contacts)
 
 
 class Touches:
@@ -35,7 +36,7 @@ class Touches:
 
     def __init__(self, system) -> None:
         self._labels, self._rows = system.model.contact_labels, system.model.n_contact_rows
-        self._gaps = system.function("contact_gaps", checks=False)
+        self._model, self._function = system.model, system.function("contact_gaps", checks=False)
         self.occurrences: list[Occurrence] = []
         self._touching, self._released = None, {}  # 1 or -1 of each; the states where forces ended last
 
@@ -53,15 +54,18 @@ class Touches:
         """Watch steps that begin at these times and states, with their impulses; one row for each."""
         presses = impulses[:, 2 : self._rows : 3] > 0.0
         if self._touching is None:
-            self._touching = np.where(presses[0] | (self._gaps(q[0]) <= APART), 1, -1)
+            self._touching = np.where(presses[0] | (self._gaps(time[0], q[0]) <= APART), 1, -1)
         if np.array_equal(presses, np.broadcast_to(self._touching > 0, presses.shape)):
             self._released.clear()
             return
-        marks = presses.astype(int) - (~presses & (self._gaps(q) > APART))
+        marks = presses.astype(int) - (~presses & (self._gaps(time, q) > APART))
         for k in np.flatnonzero((marks != self._touching).any(axis=0)).tolist():
             self._watch(k, marks[:, k], np.flatnonzero(presses[:, k]), (time, q, v))
         for k in np.flatnonzero(presses[-1]).tolist():
             self._released.pop(k, None)
+
+    def _gaps(self, time, q) -> np.ndarray:
+        return self._function(q, *time_argument(self._model, time))
 
     def _watch(self, k: int, marks, pressed, states) -> None:
         """Watch one contact: 1 with a force, -1 apart, 0 near without one."""

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.arguments import a_name, checked
 from kinetree.collision.axes import contact_axes
 from kinetree.errors import KinetreeError, unknown_name
-from kinetree.integrators.system import System
+from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.channels import Quantity, frozen
 from kinetree.spatial import Vector3
 
@@ -248,7 +248,9 @@ def place_channels(run) -> tuple[Quantity, ...]:
         return ()
     kept = run.metadata.kept
     if "contact places" not in kept:
-        points, normals, gaps = System(run.model).function("contact_points", checks=False)(run.q)
+        points, normals, gaps = System(run.model).function("contact_points", checks=False)(
+            run.q, *time_argument(run.model, run.time)
+        )
         values = dict(zip(PLACES, (gaps, points, normals), strict=True))
         kept["contact places"] = tuple(
             Quantity(

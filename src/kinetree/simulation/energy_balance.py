@@ -15,12 +15,13 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.function import Function
 from kinetree.errors import KinetreeError
 from kinetree.forces.registry import JOINT_FORCES
+from kinetree.integrators.driven_power import driven_powers
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
 from kinetree.simulation.channels import BALANCE
 from kinetree.simulation.components import Channel, Components, component_name
-from kinetree.simulation.contacts import world_wrenches
+from kinetree.simulation.contacts import FORCE, world_wrenches
 from kinetree.simulation.interpolation import arriving_velocities
 from kinetree.simulation.quadrature import accumulated, entered, total
 from kinetree.simulation.rounding import rounding
@@ -245,12 +246,22 @@ def _sources(run, system, now) -> dict[str, Channel]:
             work = _sums(0.5 * np.diff(time)[:, None] * (power[:-1] + later[1:])[:, None])[:, 0]
         channels["external wrenches"] = Channel("power", power, work=work)
     if model.time_dependent:
-        forces = () if metadata.wrenches is None else (metadata.wrenches,)
-        power = System(model, bool(forces)).function("prescribed_power")(run.q, v, run.a, *now, *forces)
-        if model.laws:
-            power = power - sum(beyond for _, beyond in _element_powers(run))
-        channels["prescribed motions"] = Channel("power", power)
+        work = metadata.driven_work
+        work = None if work is None else (work - work[0])[:, 0]
+        channels["prescribed motions"] = Channel("power", _driven_power(run, now), work=work)
     return channels
+
+
+def _driven_power(run, now) -> np.ndarray:
+    """Power of joints that depend on time, (T,)."""
+    model = run.model
+    forces = () if run.metadata.wrenches is None else (run.metadata.wrenches,)
+    touching = [x.values for x in run.extra if x.name == FORCE]
+    if touching and model.n_contacts:
+        w, given = np.concatenate((run.v, run.x), axis=1), (*now, *forces, *([run.u] if model.nu else ()))
+        return driven_powers(System(model, bool(forces)), run.q, w, run.a, *touching, given).sum(axis=-1)
+    power = System(model, bool(forces)).function("prescribed_power")(run.q, run.v, run.a, *now, *forces)
+    return power - sum(beyond for _, beyond in _element_powers(run)) if model.laws else power
 
 
 def _component_channels(run, energies: dict, channels: dict) -> tuple[dict, dict]:

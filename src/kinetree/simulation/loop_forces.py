@@ -80,7 +80,7 @@ class SteppedLoopForces(LoopForces):
         return super().channels(run) if any(self._names) else self._bounded(run, None)
 
     def _multipliers(self, run) -> np.ndarray:
-        pushed = (joint_forces(System(run.model), run.q, x.values) for x in run.extra if x.name == FORCE)
+        pushed = (joint_forces(System(run.model), run.q, x.values, run.time) for x in run.extra if x.name == FORCE)
         return multipliers(run, run.model, sum(pushed, run.tau))
 
     @staticmethod

@@ -11,11 +11,10 @@ from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
 from kinetree.integrators.system import System, dynamics_time, internal_arguments, time_argument
 from kinetree.simulation.channels import STORED, frozen
-from kinetree.simulation.contact_forces import joint_forces
+from kinetree.simulation.contact_forces import WORKS, joint_forces
 from kinetree.simulation.contacts import FORCE
 from kinetree.simulation.run_metadata import RunMetadata
 
-WORKS = ("contact_work", "bounded_work")  # since the start
 ACTING = ("wrenches", "disturbance", *WORKS)  # of the metadata: rows for the samples
 SAME_TIME = 1e-9  # of a run's duration: times this close are one
 
@@ -120,7 +119,8 @@ def resample(run, dt: float | None = None, times=None):
     q, v = system.closed(q, v, times)
     dynamics = system.function("forward_dynamics", checks=not remaining_rows(model))
     extra = tuple(replace(x, time=times, values=frozen(_linear(run.time, x.values, times))) for x in run.extra)
-    touching = next((joint_forces(system, q, x.values) for x in extra if x.name == FORCE and model.contacts), 0.0)
+    pushing = [x.values for x in extra if x.name == FORCE and model.contacts]
+    touching = joint_forces(system, q, *pushing, times) if pushing else 0.0
     apart = {"method": None, "every": 1, "constant_tau": False, "constant_wrenches": False, "counts": {}, "kept": {}}
     return replace(
         run,

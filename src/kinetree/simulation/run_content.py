@@ -260,6 +260,8 @@ def expected_arrays(path: Path, meta: dict, headers: dict[str, Header]) -> list[
         shapes["metadata.disturbance"] = samples + columns["velocity"]
     if "metadata.contact_work" in headers:
         shapes["metadata.contact_work"] = (*samples, 2)
+    if "metadata.driven_work" in headers:
+        shapes["metadata.driven_work"] = (*samples, 1)
     if "metadata.bounded_work" in headers:
         shapes["metadata.bounded_work"] = (*samples, 2 * columns["velocity"][0])
     # The number of bodies, of columns of components: any.

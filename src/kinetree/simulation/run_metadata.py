@@ -34,6 +34,8 @@ class RunMetadata:
         Candidate points of contact.
     contact_work : (T, 2) array or None
         Work of normal and tangential contact forces since the start [J].
+    driven_work : (T, 1) array or None
+        Of joints that depend on time, where there are contacts: impulses of these are in it [J].
     bounded_work : (T, 2 nv) array or None
         Of sticking friction and of hard limits, by velocity coordinate, where steps solve for them together with
         contacts [J].
@@ -60,6 +62,7 @@ class RunMetadata:
     disturbance: np.ndarray | None = None
     contacts: tuple = ()
     contact_work: np.ndarray | None = None
+    driven_work: np.ndarray | None = None
     bounded_work: np.ndarray | None = None
     impulses: tuple = ()
     counts: dict = field(default_factory=dict)
@@ -69,7 +72,7 @@ class RunMetadata:
     kept: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        arrays = self.wrenches, self.disturbance, self.contact_work, self.bounded_work
+        arrays = self.wrenches, self.disturbance, self.contact_work, self.driven_work, self.bounded_work
         lock(*(x for x in arrays if x is not None))
 
     def __reduce__(self):

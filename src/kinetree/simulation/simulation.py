@@ -510,9 +510,9 @@ class Simulation:
             acting = TAU + self._plan.constraints.reactions(system, T, Q, V, TAU, forces)
         extra = () if X is U is None else internal_channels(self.model, T, X, U)
         works = {}
-        if "impulses" in rows:
+        if not rows.keys().isdisjoint(("impulses", "work")):
             ahead = self._impulses_ahead() if last else None
-            channels, pushed, works = contact_record(system, rows, (T, Q, V, self.events), state.dt, ahead)
+            channels, pushed, works = contact_record(system, rows, (T, Q, W, self.events), state.dt, ahead, forces)
             acting, extra = acting + pushed, (*extra, *channels)
         # Velocities obey loops to the order of the method only, and locks not where an event has just set them.
         given, near = (Q, V, acting, *forces), self._singular.near(T)

@@ -134,7 +134,7 @@ class Recorder:
             self.wrenches[row] = wrenches
         if u is not None:
             self.u[row] = u
-        if work is not None:
+        if work is not None and len(work):
             self.work[row] = work
         self.rows = row + 1
 
