@@ -41,7 +41,7 @@ def test_a_robot_is_shown(shown):
     assert done.exit_code == 0, done.output
     (model,) = shown.what
     assert model.name == "quadruped" and model.nq == model.nv + 1
-    assert shown.options == {"port": 9000} and shown.waited == 1
+    assert shown.options == {"port": 9000, "detail": "full"} and shown.waited == 1
 
 
 def test_runs_are_shown_with_their_robot(shown, tmp_path):

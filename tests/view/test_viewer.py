@@ -154,7 +154,7 @@ def test_replay_shows_the_sample_of_the_time(viewer):
         q, _ = run.state(actor.time[k])
         assert sent(actor.bodies)[:, :3] == pytest.approx(kt.forward_kinematics(model, q)[1])
     first, second = (actor.bodies._shapes for actor in stage.actors)
-    opacities = [next(x.opacity for x in shapes["stick"]) for shapes in (first, second)]
+    opacities = [next(x.opacity for x in shapes["stick", False]) for shapes in (first, second)]
     assert opacities[0] is None and 0.0 < opacities[1] < 1.0
     viewer.watched_by(1)
     stage.play()
@@ -291,6 +291,7 @@ def test_wrong_arguments_are_named(viewer):
     run = kt.simulate(model, duration=0.01)
     for wrong in (
         dict(model_or_run=3), dict(model_or_run=model, role="x"), dict(model_or_run=model, port=0),
+        dict(model_or_run=model, detail="fine"),
         dict(model_or_run=model, port=70000), dict(model_or_run=model, host=3), dict(model_or_run=model, block=2),
     ):  # fmt: skip
         with pytest.raises(KinetreeError, match="view"):

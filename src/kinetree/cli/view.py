@@ -30,6 +30,7 @@ def view(
         str | None, option("The robot of saved runs, which the files do not contain.", complete=completion.robots)
     ] = None,
     floating_base: FloatingBase = False,
+    coarse: Annotated[bool, option("Few triangles and pixels, for browsers without a graphics card.")] = False,
     port: Annotated[int, option("The first port to try.", default=True, min=1, max=65535)] = 8080,
 ) -> Output:
     """Show a robot or saved runs in the browser, until Ctrl-C.
@@ -47,5 +48,5 @@ def view(
         raise UnsupportedError(f"--robot is of saved runs, and {what[0]} is none: leave it out.", option="robot")
     model = load(robot if runs else what[0], floating_base)
     shown = [kt.Trajectory.load(path, model) for path in runs] or [model]
-    viewer = kt.view(*shown, port=port)
+    viewer = kt.view(*shown, port=port, detail="coarse" if coarse else "full")
     return Output({"shown": what, "url": viewer.url}, viewer.wait)

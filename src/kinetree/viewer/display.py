@@ -22,11 +22,13 @@ class Display:
         Of all mechanisms; one box for each kind.
     role : str
         Of the shapes at first.
+    coarse : bool
+        Whether coarse copies of the shapes are drawn at first.
     changed : callable
         Called without arguments when a user changes the choice.
     """
 
-    def __init__(self, gui, scenes, overlays: Iterable, role: str, changed: Callable[[], None]) -> None:
+    def __init__(self, gui, scenes, overlays: Iterable, role: str, coarse: bool, changed: Callable[[], None]) -> None:
         kinds, notes = {}, {}
         for overlay in overlays:
             kind = kind_of(overlay)
@@ -37,6 +39,8 @@ class Display:
         with self.folder:
             self._role = gui.add_dropdown("shapes", (*ROLES, NO_SHAPES), initial_value=role)
             self._role.on_update(lambda _: changed())
+            self._coarse = gui.add_checkbox("coarse", coarse, hint="shapes of few triangles, without a graphics card")
+            self._coarse.on_update(lambda _: changed())
             self._boxes = {}
             for kind, shown in kinds.items():
                 self._boxes[kind] = gui.add_checkbox(kind, shown, hint=notes.get(kind))
@@ -52,6 +56,16 @@ class Display:
         return self._role.value
 
     @property
+    def coarse(self) -> bool:
+        """Whether coarse copies of the shapes are drawn."""
+        return self._coarse.value
+
+    @property
+    def shapes(self) -> tuple[str, bool]:
+        """What `show` depends on."""
+        return self.role, self.coarse
+
+    @property
     def shown(self) -> set[str]:
         """The kinds of overlays that are drawn."""
         return {kind for kind, box in self._boxes.items() if box.value}
@@ -59,4 +73,4 @@ class Display:
     def show(self, bodies, scene: Scene) -> None:
         """Draw the chosen shapes of one mechanism."""
         role = self.role
-        bodies.show_shapes(scene if role == NO_SHAPES else Scene.of(scene.model, role), role)
+        bodies.show_shapes(scene if role == NO_SHAPES else Scene.of(scene.model, role), role, self.coarse)

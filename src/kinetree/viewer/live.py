@@ -18,6 +18,7 @@ def view(
     role: str = "visual",
     host: str = "127.0.0.1",
     port: int = 8080,
+    detail: str = "full",
     play: bool = True,
     block: bool = False,
     quiet: bool = False,
@@ -40,6 +41,9 @@ def view(
         network, without a password.
     port : int
         The first port to try.
+    detail : {"full", "coarse"}
+        "coarse" is for browsers without a graphics card: shapes of few triangles, a floor of few lines, no shadows, and
+        half of the pixels along each edge. The page can change all but the pixels, which are in the address.
     play : bool
         Whether the replay of runs starts at once.
     block : bool
@@ -70,7 +74,7 @@ def view(
     >>> address.startswith("http://127.0.0.1:")
     True
     """
-    options = {"host": host, "port": port, "block": block, "quiet": quiet}
+    options = {"host": host, "port": port, "detail": detail, "block": block, "quiet": quiet}
     if not (hasattr(model_or_run, "frames") and hasattr(model_or_run, "nq")):
         return replayed((model_or_run, *more_runs), role=role, play=play, **options)
     if more_runs:

@@ -39,14 +39,15 @@ class ModelStage:
         self.model, self.size = self.scene.model, size_of(self.scene)
         self.q = usual_position(self.model) if q is None else array("view: q", q, shape=(self.model.nq,))
         self.t, self.x = 0.0, None
-        self._bodies = BodyNodes(server, "/model", self.scene)
+        self._bodies = BodyNodes(server, "/model", self.scene, coarse=viewer.coarse)
         self._overlays = OverlayNodes(server, "/model overlays", self.size)
-        self._role, self._asked, self._dirty = role, {}, True
+        self._shapes, self._asked, self._dirty = (role, viewer.coarse), {}, True
         self._dragged = self._gizmo = None
         gui = server.gui
         self.motion = FreeMotion(gui, self)
         self._joints(gui)
-        self.display = Display(gui, [self.scene], overlays_at(self.scene, self.q, t=0.0), role, self.changed)
+        overlays = overlays_at(self.scene, self.q, t=0.0)
+        self.display = Display(gui, [self.scene], overlays, role, viewer.coarse, self.changed)
 
     def _joints(self, gui) -> None:
         names = [frame.name for frame in self.model.frames[1:]]
@@ -95,8 +96,9 @@ class ModelStage:
         if not self._dirty:
             return
         self._dirty = False
-        if self.display.role != self._role:
-            self._role = self.display.role
+        if self.display.shapes != self._shapes:
+            self._shapes = self.display.shapes
+            self._viewer.lay_ground(self.display.coarse)
             self.display.show(self._bodies, self.scene)
         self._bodies.move(self.scene.poses(self.q, self.t)[0])
         shown = self.display.shown

@@ -6,12 +6,14 @@ import io
 
 import numpy as np
 
+from kinetree.viewer.coarse import coarsened
 from kinetree.viewer.overlays import Arrows, Ellipsoids, Frames, Lines, Paths, Points, Surfaces
 from kinetree.viewer.part import Part
 from kinetree.viewer.scene import Scene
 from kinetree.viewer.triangles import Triangles, triangles_of
 
 FAINT = 0.45  # opacity of runs that are drawn over another
+LINES = 17  # each way
 SAME = 1e-9  # of poses: what moves less is not sent
 
 
@@ -26,24 +28,31 @@ class BodyNodes:
     scene : Scene
     tint : tuple of 3 floats, optional
         Draw all shapes transparently in this color.
+    coarse : bool
+        Draw coarse copies of the shapes.
     """
 
-    def __init__(self, server, root: str, scene: Scene, tint=None) -> None:
+    def __init__(self, server, root: str, scene: Scene, tint=None, coarse: bool = False) -> None:
         self._server, self._root, self._tint = server, root, tint
         names = [f"{root}/{i} {plain(name)}" for i, name in enumerate(scene.model.body_names)]
         server.scene.add_frame(root, show_axes=False)
         self._frames = [server.scene.add_frame(name, show_axes=False) for name in names]
         self._names, self._last = names, np.full((len(names), 7), np.nan)
-        self._shapes: dict[str, list] = {}
-        self.show_shapes(scene, scene.parts[0].role if scene.parts else "visual")
+        self._shapes: dict[tuple[str, bool], list] = {}
+        self.show_shapes(scene, scene.parts[0].role if scene.parts else "visual", coarse)
 
-    def show_shapes(self, scene: Scene, role: str) -> None:
+    def show_shapes(self, scene: Scene, role: str, coarse: bool = False) -> None:
         """Draw the shapes of a role, made on first use, and hide those of others; none for an unknown role."""
-        if role not in self._shapes:
-            self._shapes[role] = [x for part in scene.parts for x in self._added(part, role)]
-        for name, handles in self._shapes.items():
+        key = role, coarse
+        if key not in self._shapes:
+            self._shapes[key] = [
+                node
+                for part, surfaces in zip(scene.parts, _surfaces(scene, coarse), strict=True)
+                for node in self._added(part, surfaces, f"{role} coarse" if coarse else role)
+            ]
+        for other, handles in self._shapes.items():
             for handle in handles:
-                handle.visible = name == role
+                handle.visible = other == key
 
     def move(self, poses: np.ndarray) -> int:
         """Place the bodies, (nb, 7) as `Scene.poses` gives them, and return how many were sent."""
@@ -57,11 +66,20 @@ class BodyNodes:
         """Take all nodes out of the scene."""
         self._server.scene.remove_by_name(self._root)
 
-    def _added(self, part: Part, role: str) -> list:
-        where = f"{self._names[part.body]}/{role} {plain(part.name)}"
+    def _added(self, part: Part, surfaces, kind: str) -> list:
+        where = f"{self._names[part.body]}/{kind} {plain(part.name)}"
         if part.kind == "plane" and not part.mesh:
             return [] if self._tint else [ground(self._server, where, part)]
-        return [add_surface(self._server, f"{where}/{k}", part, x, self._tint) for k, x in enumerate(part.triangles())]
+        return [add_surface(self._server, f"{where}/{k}", part, x, self._tint) for k, x in enumerate(surfaces)]
+
+
+def _surfaces(scene: Scene, coarse: bool) -> list[tuple[Triangles, ...]]:
+    """The surfaces of each part."""
+    found = [part.triangles() for part in scene.parts]
+    if not coarse:
+        return found
+    copies = iter(coarsened([x for surfaces in found for x in surfaces]))
+    return [tuple(next(copies) for _ in surfaces) for surfaces in found]
 
 
 def plain(name: str) -> str:
@@ -108,6 +126,18 @@ def ground(server, name: str, part: Part):
         name, *part.size, plane="xy", cell_size=side / 40.0, section_size=side / 8.0, cell_color=(215, 218, 222),
         section_color=(185, 190, 196), plane_color=(245, 246, 248), plane_opacity=1.0, fade_distance=4.0 * side,
         position=part.X[:3, 3] - 1e-4 * side * part.X[:3, 2], wxyz=quaternion(part.X[:3, :3]),
+    )  # fmt: skip
+
+
+def lines(server, name: str, part: Part):
+    """A grid of few lines in a plane: `ground` has a program for each of its pixels."""
+    x, y = (np.linspace(-0.5 * side, 0.5 * side, LINES) for side in part.size)
+    one = np.full(LINES, 1.0)
+    ends = [[(x, s * one * y[-1]) for s in (-1.0, 1.0)], [(s * one * x[-1], y) for s in (-1.0, 1.0)]]
+    points = np.concatenate([np.stack([np.stack([*end, 0.0 * one], axis=-1) for end in pair], axis=1) for pair in ends])
+    return server.scene.add_line_segments(
+        name, points.astype(np.float32), colors=(160, 166, 174), thickness=1.0, thickness_units="screen",
+        position=part.X[:3, 3], wxyz=quaternion(part.X[:3, :3]),
     )  # fmt: skip
 
 

@@ -26,9 +26,10 @@ class Replayed:
     run : Trajectory or CoupledRun
     role : str
     tint : tuple of 3 floats or None
+    coarse : bool
     """
 
-    def __init__(self, server, root: str, run, role: str, tint=None) -> None:
+    def __init__(self, server, root: str, run, role: str, tint=None, coarse: bool = False) -> None:
         self.run, self.end = run, float(run.time[-1])
         run = thinned(run)
         self.time, self.overlays = run.time, overlays_of(run)
@@ -37,7 +38,7 @@ class Replayed:
         self.poses = self.bodies = None
         if self.scene is not None:
             self.poses = self.scene.poses(run.q, run.time)
-            self.bodies = BodyNodes(server, root, self.scene, tint)
+            self.bodies = BodyNodes(server, root, self.scene, tint, coarse)
             self.bounds = self.scene.bounds(run.q[:: max(len(run.q) // 50, 1)])
         else:
             points = np.concatenate([_points(x) for x in self.overlays])
@@ -84,15 +85,15 @@ class ReplayStage:
     def __init__(self, viewer, runs, role: str) -> None:
         self._viewer, gui, server = viewer, viewer.server.gui, viewer.server
         self.actors = [
-            Replayed(server, f"/run {k}", run, role, None if k == 0 else BODIES[(k - 1) % len(BODIES)])
+            Replayed(server, f"/run {k}", run, role, None if k == 0 else BODIES[(k - 1) % len(BODIES)], viewer.coarse)
             for k, run in enumerate(runs)
         ]
         self.clock = Clock(min(x.time[0] for x in self.actors), max(x.end for x in self.actors))
-        self._role, self._dirty, self.drawn, self.frames = role, True, -1.0, 0
+        self._shapes, self._dirty, self.drawn, self.frames = (role, viewer.coarse), True, -1.0, 0
         self._controls(gui)
         scenes = [x.scene for x in self.actors if x.scene is not None]
         overlays = [overlay for x in self.actors for overlay in x.overlays]
-        self.display = Display(gui, scenes, overlays, role, self.refresh)
+        self.display = Display(gui, scenes, overlays, role, viewer.coarse, self.refresh)
         if len(runs) > 1:
             with self.display.folder:
                 gui.add_markdown("\n".join(f"- {line}" for line in _legend(self.actors)))
@@ -157,8 +158,9 @@ class ReplayStage:
             self.clock.seek(self._slider.value)
             self._slid = self._slider.value
         t = self.clock.time
-        if dirty and self.display.role != self._role:
-            self._role = self.display.role
+        if dirty and self.display.shapes != self._shapes:
+            self._shapes = self.display.shapes
+            self._viewer.lay_ground(self.display.coarse)
             for x in self.actors:
                 if x.bodies is not None:
                     self.display.show(x.bodies, x.scene)

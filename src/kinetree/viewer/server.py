@@ -66,8 +66,13 @@ def _silence():
         console.quiet = quiet
 
 
-def directions(host: str, port: int) -> str:
-    """How to open a page, here and over ssh."""
+def address(host: str, port: int, coarse: bool = False) -> str:
+    """Where a browser of this machine finds the page; a coarse one has half of the pixels along each edge."""
     there = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+    return f"http://{there}:{port}" + ("/?fixedDpr=0.5" if coarse else "")
+
+
+def directions(url: str, port: int) -> str:
+    """How to open a page, here and over ssh."""
     line = f"ssh -L {port}:127.0.0.1:{port} {getpass.getuser()}@{socket.gethostname()}"
-    return f"viewer: http://{there}:{port}\n  from another machine, first: {line}"
+    return f"viewer: {url}\n  from another machine, first: {line}"

@@ -135,7 +135,7 @@ def height_field(size: tuple[float, ...], heights: np.ndarray) -> Triangles:
     return Triangles(vertices, faces)
 
 
-def cut_at_edges(vertices: np.ndarray, faces: np.ndarray, uv: np.ndarray | None = None):
+def cut_at_edges(vertices: np.ndarray, faces: np.ndarray, uv: np.ndarray | None = None, edge: float = EDGE):
     """A surface with corners shared by the triangles that go on smoothly into each other, and by no others.
 
     Parameters
@@ -144,6 +144,8 @@ def cut_at_edges(vertices: np.ndarray, faces: np.ndarray, uv: np.ndarray | None 
         [m], shared or not.
     faces : (m, 3) array of int
     uv : (n, 2) array, optional
+    edge : float
+        Cosine of the angle between normals above which two triangles meet at an edge.
 
     Returns
     -------
@@ -157,7 +159,7 @@ def cut_at_edges(vertices: np.ndarray, faces: np.ndarray, uv: np.ndarray | None 
     joined = place[faces]
     real = (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0])
     faces, joined = faces[real], joined[real]
-    group = _smooth_groups(vertices[first], joined)
+    group = _smooth_groups(vertices[first], joined, edge)
     # A corner of its own for each position, smooth group and position in the image.
     texture = np.zeros(len(vertices), np.int64)
     if uv is not None:
@@ -177,7 +179,7 @@ def _one_number(rows: np.ndarray) -> np.ndarray:
     return key
 
 
-def _smooth_groups(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
+def _smooth_groups(points: np.ndarray, faces: np.ndarray, edge: float) -> np.ndarray:
     """For each triangle the number of the smooth surface to which it belongs."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -192,7 +194,7 @@ def _smooth_groups(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     order = np.argsort(key, kind="stable")
     same = np.flatnonzero(key[order][1:] == key[order][:-1])
     first, second = (order[same + k] % len(faces) for k in (0, 1))
-    smooth = np.einsum("ij,ij->i", normal[first], normal[second]) > EDGE
+    smooth = np.einsum("ij,ij->i", normal[first], normal[second]) > edge
     shape = (len(faces), len(faces))
     links = coo_array((np.ones(int(smooth.sum()), bool), (first[smooth], second[smooth])), shape=shape)
     return connected_components(links, directed=False)[1].astype(np.int64)

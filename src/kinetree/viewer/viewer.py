@@ -14,11 +14,12 @@ from kinetree.arguments import a_truth_value, array, choice, refuse, text, whole
 from kinetree.errors import KinetreeError
 from kinetree.viewer import server as servers
 from kinetree.viewer.camera import FIELD_OF_VIEW, first_view
-from kinetree.viewer.nodes import ground
+from kinetree.viewer.nodes import ground, lines
 from kinetree.viewer.part import Part, pose_matrix
 from kinetree.viewer.replay_stage import ReplayStage
 from kinetree.viewer.scene import ROLES
 
+DETAILS = ("full", "coarse")
 OFFER = 1.0 / 40.0  # [s] of wall time between positions that a running simulation shows
 MANY = 50_000  # triangles: without a graphics card, shadows of more take seconds
 RISE = 0.02  # of the size: a grid is drawn at height zero if the robot does not reach farther below
@@ -33,6 +34,8 @@ class Viewer:
         Address of the page.
     host : str
     port : int
+    coarse : bool
+        Whether coarse shapes are drawn at first.
     server : viser.ViserServer
         For additions to the page.
     stage : ModelStage or ReplayStage
@@ -41,12 +44,12 @@ class Viewer:
         Whether it shows shadows.
     """
 
-    def __init__(self, host: str, port: int, label: str) -> None:
+    def __init__(self, host: str, port: int, label: str, coarse: bool = False) -> None:
         self.server = servers.start(host, port, label)
-        self.host, self.port = host, self.server.get_port()
-        self.url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{self.port}"
+        self.host, self.port, self.coarse = host, self.server.get_port(), coarse
+        self.url = servers.address(host, self.port, coarse)
         self.lock = threading.RLock()
-        self.stage = self._grid = None
+        self.stage = self._grid = self._ground = None
         self._wake, self._closed, self._clients, self._offered = threading.Event(), threading.Event(), 0, 0.0
         self._thread = threading.Thread(target=self._work, name="kinetree viewer", daemon=True)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False)
@@ -100,9 +103,8 @@ class Viewer:
         camera.fov = FIELD_OF_VIEW
         size = float((upper - lower).max()) or 1.0
         camera.near, camera.far = 0.005 * size, 200.0 * size
-        if self._grid is not None:
-            self._grid.remove()
-            self._grid = None
+        self._ground = None
+        self.lay_ground(self.coarse)
         scenes = [x.scene for x in getattr(self.stage, "actors", (self.stage,)) if x.scene is not None]
         if any(part.kind == "plane" for scene in scenes for part in scene.parts):
             return
@@ -112,7 +114,14 @@ class Viewer:
         x = np.eye(3)[int(np.argmin(np.abs(z)))]
         X = pose_matrix(np.stack([x, np.cross(z, x), z], axis=1), height * z)
         side = float(2.0 ** np.ceil(np.log2(3.0 * size)))
-        self._grid = ground(server, "/grid", Part("grid", 0, "visual", X, "plane", (side, side), (0.9, 0.9, 0.9, 1.0)))
+        self._ground = Part("grid", 0, "visual", X, "plane", (side, side), (0.9, 0.9, 0.9, 1.0))
+        self.lay_ground(self.coarse)
+
+    def lay_ground(self, coarse: bool) -> None:
+        """Draw the grid of a scene without a ground of its own; of few lines if coarse."""
+        if self._grid is not None:
+            self._grid.remove()
+        self._grid = self._ground and (lines if coarse else ground)(self.server, "/grid", self._ground)
 
     def _light(self, up) -> None:
         """Light from the sky, from above on the camera's side with shadows, and a little from the other side."""
@@ -129,7 +138,7 @@ class Viewer:
             for name, (place, intensity) in places.items()
         }
         self._sun = lights["key"]
-        self._sun.cast_shadow = self._triangles() < MANY
+        self._sun.cast_shadow = not self.coarse and self._triangles() < MANY
 
     def _triangles(self) -> int:
         """How many are drawn."""
@@ -224,24 +233,26 @@ class Viewer:
 
 
 def opened(
-    put, title: str, role: str, host: str = "127.0.0.1", port: int = 8080, block: bool = False, quiet: bool = False
-) -> Viewer:
+    put, title: str, role: str, host: str = "127.0.0.1", port: int = 8080, block: bool = False, quiet: bool = False,
+    detail: str = "full",
+) -> Viewer:  # fmt: skip
     """A viewer on which ``put(viewer)`` has put what it shows; arguments as for `kinetree.view`."""
     choice("view: role", role, ROLES)
+    choice("view: detail", detail, DETAILS)
     text("view: host", host, "an address, as '127.0.0.1'")
     whole("view: port", port, "a port, a whole number from 1 to 65535", least=1)
     if port > 65535:
         refuse("view: port", port, "a port, a whole number from 1 to 65535")
     for what, value in (("block", block), ("quiet", quiet)):
         a_truth_value(f"view: {what}", value)
-    viewer = Viewer(host, int(port), title)
+    viewer = Viewer(host, int(port), title, detail == "coarse")
     try:
         put(viewer)
     except BaseException:
         viewer.close()
         raise
     if not quiet:
-        print(servers.directions(host, viewer.port))
+        print(servers.directions(viewer.url, viewer.port))
     if block:
         viewer.wait()
     return viewer
