@@ -69,9 +69,9 @@ def test_images_stay_where_they_are():
 def test_the_viewer_draws_coarse_shapes(tmp_path):
     """By an option, with fewer pixels in the address; the page can change it, and back again."""
     pytest.importorskip("viser")
-    from tests.view.test_viewer import until, user_sets
-
     import trimesh
+
+    from tests.view.test_viewer import until, user_sets
 
     trimesh.creation.icosphere(subdivisions=5, radius=RADIUS).export(tmp_path / "ball.stl")
     model = swinging(tmp_path, f'<mesh filename="{tmp_path / "ball.stl"}"/>', duration=0.01).model
