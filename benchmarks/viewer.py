@@ -1,8 +1,9 @@
 """The live viewer: frames per second of a humanoid with meshes, and the cost of watching a simulation.
 
 ``python -m benchmarks.viewer`` verifies the poses that are sent against Pinocchio's placements, prints the table and
-writes ``benchmarks/results/viewer.json``. The client is another process that reads the websocket and draws nothing:
-how fast a browser draws depends on its graphics card, and is not measured here.
+writes ``benchmarks/results/viewer.json``. The client is another process that reads the websocket and draws nothing;
+then Chromium, which draws by software, of the full and of the coarse scene, and of one without floor and robot: a frame
+counts if WebGL drew something in it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pinocchio as pin
 import kinetree as kt
 from benchmarks.machine import machine
 from benchmarks.store import write
+from kinetree.viewer.chromium import chromium
 from kinetree.viewer.live import advance_watched
 from tests.engines.robots import robot_path
 
@@ -95,6 +97,47 @@ def replay(run, path: str) -> dict:
         }  # fmt: skip
 
 
+COUNTER = """
+window.drawings = window.frames_drawn = 0;
+for (const name of ["drawElements", "drawArrays", "drawElementsInstanced", "drawArraysInstanced"]) {
+  const own = WebGL2RenderingContext.prototype[name];
+  WebGL2RenderingContext.prototype[name] = function (...given) { window.drawings++; return own.apply(this, given); };
+}
+let last = 0;
+const look = () => {
+  if (window.drawings !== last) window.frames_drawn++;
+  last = window.drawings;
+  requestAnimationFrame(look);
+};
+requestAnimationFrame(look);
+"""
+
+
+def in_a_browser(run, detail: str, empty: bool = False) -> float:
+    """Frames per second that Chromium draws of a replay, in software at 1280 x 720."""
+    with kt.view(run, play=False, quiet=True, port=18700, detail=detail) as viewer, chromium() as browser:
+        if empty:
+            viewer._ground = None
+            viewer.lay_ground(True)
+            for nodes in viewer.stage.actors[0].bodies._shapes.values():
+                for node in nodes:
+                    node.visible = False
+        sheet = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+        sheet.add_init_script(COUNTER)
+        sheet.goto(viewer.url)
+        while not viewer.watched:
+            sheet.wait_for_timeout(100)
+        sheet.wait_for_timeout(5000)
+        viewer.stage.play()
+        sheet.wait_for_timeout(3000)
+        look = "[window.frames_drawn, performance.now()]"
+        before = sheet.evaluate(look)
+        sheet.wait_for_timeout(1e3 * SECONDS)
+        after = sheet.evaluate(look)
+        assert after[0] > before[0]
+        return 1e3 * (after[0] - before[0]) / (after[1] - before[1])
+
+
 def watching(repeats: int = 7) -> dict:
     """Wall time of ten simulated seconds with a viewer that nobody looks at, and without; medians."""
     model, q = kt.load("arm7"), np.array([0.0, 0.5, 0.0, 1.0, 0.0, 0.5, 0.0, 0.0, 0.0])
@@ -117,8 +160,10 @@ def main() -> None:
     """Verify, measure, print and write."""
     path, run = humanoid()
     result = {"machine": machine(), "viser": importlib.metadata.version("viser"), "replay": replay(run, path),
+              "software_fps": {"full": in_a_browser(run, "full"), "coarse": in_a_browser(run, "coarse"),
+                               "empty": in_a_browser(run, "coarse", empty=True)},
               "watched_run_s": watching()}  # fmt: skip
-    for name, value in (*result["replay"].items(), *result["watched_run_s"].items()):
+    for name, value in (x for part in ("replay", "software_fps", "watched_run_s") for x in result[part].items()):
         print(f"{name:22} {value if isinstance(value, str) else format(value, '.4g')}")
     print(write("viewer", result))
 
