@@ -9,11 +9,11 @@ TIMES = 10
 FAST = (
     "spatial", "liegroup", "model", "geometry", "joints.test_battery", "joints.test_contract", "joints.test_golden",
     "joints.test_tracing", "static.test_exports", "static.test_floors", "static.test_source_files",
-    "static.test_docstrings", "compile.test_graph", "compile.test_program", "compile.test_lowering",
-    "integrate.test_tableaus", "control.test_digital", "io.test_urdf_semantics", "io.test_xml_reader",
+    "static.test_docstrings", "compiler.test_graph", "compiler.test_program", "compiler.test_lowering",
+    "integrators.test_tableaus", "control.test_digital", "io.test_urdf_semantics", "io.test_xml_reader",
 )  # fmt: skip
 """Folders and modules of tests that need milliseconds: algebra, joints, models, graphs, rules of the source tree."""
-SLOW = ("spatial.test_compact_and_dense", "compile.test_first_calls")
+SLOW = ("spatial.test_compact_and_dense", "compiler.test_first_calls")
 """Modules none of whose tests are fast."""
 
 

@@ -38,10 +38,11 @@ def unguarded_writes(text: str) -> list[tuple[int, str]]:
     return found
 
 
-@pytest.mark.parametrize("path", [p for p in package_files() if module_name(p) not in OWN_WAY], ids=module_name)
-def test_no_module_writes_over_a_file(path):
+def test_no_module_writes_over_a_file():
     """A full disk or a kill in the middle of such a write would lose the old file."""
-    assert not unguarded_writes(path.read_text())
+    texts = {p: p.read_text() for p in package_files() if module_name(p) not in OWN_WAY}
+    found = {path: lines for path, text in texts.items() if (lines := unguarded_writes(text))}
+    assert len(texts) > 800 and not found
 
 
 @pytest.mark.parametrize(
