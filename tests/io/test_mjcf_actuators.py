@@ -154,8 +154,8 @@ def test_every_law_that_exerts_a_force_without_a_control_is_unsupported():
     compared = 0
     for k in range(mj.nactuator):
         name = mj.actuator(k).name
-        if mj.actuator_trntype[k] == mujoco.mjtTrn.mjTRN_SO3:
-            assert f"actuator '{name}', whose transmission is none that a model holds" in dropped
+        if mj.actuator_trntype[k] == mujoco.mjtTrn.mjTRN_SO3:  # computed; the torque is that of a set point of zero
+            assert named[name] and f"'{name}'" not in dropped
             continue
         cautious = name.endswith(" body") or "dcmotor" in name.split()[:2]
         assert named[name] == force[k] or (cautious and named[name]), f"{name}: {force[k]} in MuJoCo"
@@ -242,14 +242,13 @@ def test_an_element_is_computed_or_unsupported_where_it_exerts_a_force_without_a
 
 @pytest.mark.parametrize("target", ['joint="ball"', 'site="t" refsite="w"'])
 @pytest.mark.parametrize("chart", ["expmap", "quat"])
-def test_orientation_servos_are_refused_until_they_are_dropped(target, chart):
-    """Their transmission is none that a model holds."""
+def test_orientation_servos_are_computed(target, chart):
+    """They exert a torque without a control: towards no rotation. `tests/forces` has their numbers."""
     source = robot(f'<orientation {target} kp="3" input="{chart}"/>')
     assert exerted(source).tolist() == [True]
-    with pytest.raises(UnsupportedError, match="transmission is none that a model holds"):
-        load_mjcf(source)
-    model = load_mjcf(source, unsupported="drop")
-    assert not model.actuators and "transmission" in str(model.report.at_level("dropped"))
+    model = load_mjcf(source)
+    assert model.unsupported == () and model.actuators[0].is_orientation_servo
+    assert model.actuators[0].forces == ("orientation servo",)
 
 
 # Ranges, switches, and what else lets a motor push -------------------------------------------------------------------
