@@ -91,6 +91,24 @@ def test_many_sweeps_solve_the_contact_problem(seed):
     assert np.array(space.velocities(z)) == pytest.approx(v, rel=1e-8, abs=1e-9)
 
 
+@pytest.mark.parametrize(("response", "speed"), [(1.0, 1.0), (1e9, 1.0), (1e-6, 1e-6)])
+@pytest.mark.parametrize("mu", [0.3, 1.0, 2.0])
+def test_a_contact_alone_is_solved_in_a_few_visits(mu, response, speed):
+    """Sliding too, in all units: friction and normal are coupled strongly here, so that some contacts jam at first."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(100):
+        G = rng.standard_normal((3, 4))
+        B, b = response * (G @ G.T), speed * rng.standard_normal(3)
+        b[2] = -abs(b[2])
+        rows, z = [dict(enumerate(w)) for w in np.linalg.cholesky(B).tolist()], [0.0] * 3
+        cone = Cone(rows, b.tolist(), mu, [0.0] * 3)
+        for _ in range(8):
+            cone.visit(z)
+        found.append(natural_map(B, b, [mu], np.array(cone.impulses)) / speed)
+    found = np.sort(found)  # one of a hundred may need more visits
+    assert found[98] < 1e-10
+
+
 def test_contacts_of_few_freedoms_are_solved():
     """A pendulum's tip on a wall: its rows have rank one, so that only the normal impulse is unique."""
     model = kt.models.pendulum()

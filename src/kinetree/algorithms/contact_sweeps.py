@@ -7,8 +7,8 @@ Delassus matrix ``J H^-1 J^T`` is not formed. Rows of equalities (loops) are eli
 ``U (U^T U)^-1 U^T w``.
 
 A visit solves one contact while all others stay: sticking by the 3 x 3 system, exactly; none where it parts without
-an impulse; else by a few relaxed steps of the normal impulse onto ``n >= 0`` and the tangential ones onto the disk
-``|t| <= mu n``. The cone is the true one.
+an impulse; else it slides, with its impulse on the cone's edge, ``|t| = mu n``, and a step of Newton's method finds the
+direction of the friction. The cone is the true one.
 
 Symbols: rows in the order (t1, t2, n); impulses act on the second body of a pair.
 """
@@ -25,10 +25,10 @@ from kinetree.constraints.row_law import RowLaw
 from kinetree.spatial.scalar import absolute, guarded, is_zero, repeated, sqrt, unconverged, where
 
 SWEEPS = 8  # of ANYmal's feet: 99 % of the residuals of walking states are below 3e-3 m/s
-INNER = 2  # steps of a contact that slips, in each visit
-RELAXATION = 1.4  # over 1 + mu |B_tn| / B_nn: full steps of slipping contacts end in cycles where that is above 0.7
+LEAST = 0.1  # of the response across the slip, in the slope of a step of Newton's method
+JAMMED = 0.01  # of a contact's own response; friction that pushes it into the ground may take away the rest
 SHIFT = 1e-10, 1e-5  # of the mean of B's diagonal, in double and in single precision: B of few freedoms is singular
-STILL = 1e-12  # change of rates in a sweep [m/s or rad/s], below which a step has converged
+STILL = 1e-12, 1e-6  # in both: change of rates in a sweep [m/s or rad/s], below which a step has converged
 TINY = 1e-30  # squared impulses or responses that count as zero
 
 
@@ -197,18 +197,12 @@ class Cone:
 
     def __init__(self, w, offset, friction, impulses, compliance=0.0) -> None:
         self.w, self.offset, self.mu, self.impulses = tuple(w), offset, friction, list(impulses)
-        self.compliance, self._visited = compliance, False
+        self.compliance = compliance
         B = [[product(a, b) for b in self.w[: n + 1]] for n, a in enumerate(self.w)]
         B[2][2] = B[2][2] + compliance
         (a,), (b, c), (d, e, f) = B
         self.B = [[a, b, d], [b, c, e], [d, e, f]]
         self._factors(a + c + f)
-        self.normal = 1.0 / (f + TINY)
-        om = RELAXATION / (1.0 + friction * sqrt(d * d + e * e + TINY * TINY) * self.normal)
-        om = where(om < 1.0, om, 1.0)
-        half = 0.5 * (a - c)
-        self.tangent = om / (0.5 * (a + c) + sqrt(half * half + b * b + TINY) + TINY)
-        self.normal = om * self.normal
 
     def _factors(self, trace) -> None:
         """L and D of B, slightly shifted: repeated visits make up for it."""
@@ -226,7 +220,7 @@ class Cone:
         """All that visits take."""
         (a, b, d), (_, c, e), (_, _, f) = self.B
         rows = [x for w in self.w for x in w.values()]
-        return [*rows, a, b, c, d, e, f, *self.LD, self.normal, self.tangent, *self.offset, self.compliance]
+        return [*rows, a, b, c, d, e, f, *self.LD, *self.offset, self.compliance]
 
     def restored(self, values, impulses) -> Cone:
         """The same with other scalars in the place of its `constants`, taken from an iterator."""
@@ -234,7 +228,7 @@ class Cone:
         cone.w = tuple({m: next(values) for m in w} for w in self.w)
         a, b, c, d, e, f, *LD = islice(values, 12)
         cone.B, cone.LD = [[a, b, d], [b, c, e], [d, e, f]], LD
-        cone.normal, cone.tangent, *cone.offset, cone.compliance = islice(values, 6)
+        *cone.offset, cone.compliance = islice(values, 4)
         cone.impulses = list(impulses)
         return cone
 
@@ -248,10 +242,6 @@ class Cone:
     def normal_row(self, rates) -> tuple:
         """How the changes (x, y, n) of the impulses enter into the equation of the normal."""
         return self.B[2]
-
-    def normal_step(self, rates):
-        """Of relaxed steps of the normal impulse."""
-        return self.normal
 
     def stick(self, rates) -> tuple:
         """``B^-1 w``: the changes of the impulses that end all rates."""
@@ -296,11 +286,37 @@ class Cone:
         return rates, stick, [where(sticks, a, 0.0) for a in stick], ~(sticks | parts)
 
     def slipped(self, rates, stick) -> list:
-        """The impulses where it slips."""
-        old = self.impulses
-        found = self._slip(rates, old, old if self._visited else self._start(rates, old, stick))
-        self._visited = True
-        return found
+        """The impulses where it slips: a step of Newton's method for the angle of the friction, on the cone's edge.
+
+        For a direction T of the friction, of any length, with M = |T|, the normal impulse ends the approach. The step
+        begins at the friction so far, or at the one that would stick, and turns by less than 90 degrees.
+        """
+        (a, b, d), (_, c, e), _ = self.B
+        nd, ne, nf = self.normal_row(rates)
+        (x, y, n), (sx, sy), mu = self.impulses, stick[:2], self.mu
+        limit = mu * n
+        slid = (n > 0.0) & (x * x + y * y > 0.99 * limit * limit) & (x * sx + y * sy > 0.0)
+        tx, ty, M = (where(slid, old, new) for old, new in ((x, sx), (y, sy), (limit, sqrt(sx * sx + sy * sy + TINY))))
+        # Rates without this contact, and those that the impulses (mu T, M) add; then those of the impulses along T.
+        free = rates[2] - (nd * x + ne * y + nf * n)
+        u, w = rates[0] - (a * x + b * y + d * n), rates[1] - (b * x + c * y + e * n)
+        vx, vy = mu * (a * tx + b * ty) + d * M, mu * (b * tx + c * ty) + e * M
+        q = 1.0 / pushing(nf * M, mu * (nd * tx + ne * ty))
+        scaled = free * q
+        u, w = u - scaled * vx, w - scaled * vy
+        # The slip across T over its slope; all in units of |T|, about.
+        curved = mu * (tx * (c * tx - b * ty) - ty * (b * tx - a * ty))
+        bent = mu * (ne * tx - nd * ty) * (tx * vy - ty * vx) * q
+        unit = nf * q
+        tx, ty, scaled = tx * unit, ty * unit, scaled * unit
+        across, slope = tx * w - ty * u, -(tx * u + ty * w) - scaled * (curved - bent)
+        least = -scaled * (LEAST * curved)
+        slope = where(slope > least, slope, least)
+        tx, ty = tx * slope + ty * across, ty * slope - tx * across
+        M = sqrt(tx * tx + ty * ty + TINY)
+        n = -free / pushing(nf * M, mu * (nd * tx + ne * ty))
+        part = mu * n
+        return [part * tx, part * ty, n * M]
 
     def moved(self, z, impulses, worst):
         """Change z to these impulses; a bound of the change of the rates, or the worst so far."""
@@ -310,47 +326,11 @@ class Cone:
             added(z, w, x)
         return larger(sum((self.B[n][n] * absolute(x) for n, x in enumerate(change)), start=0.0), worst)
 
-    def _start(self, rates, old, stick) -> list:
-        """Where slipping begins in the first visit: at the old impulses on the cone's edge, else there as if to stick.
 
-        Guesses inside of the cone, or on its other side, take many steps where friction and normal are coupled.
-        """
-        d, e, f = self.normal_row(rates)
-        (x, y, n), (sx, sy, sn) = old, stick
-        size, limit = sx * sx + sy * sy, self.mu * n
-        part = self.mu / sqrt(size + TINY)
-        slope = f + part * (d * sx + e * sy)
-        pushed = (d * x + e * y + f * n - rates[2]) / where(slope > 0.1 * f, slope, 1.0)
-        turned = (x * x + y * y < 0.99 * limit * limit) | (n <= 0.0) | (x * sx + y * sy < 0.0)
-        turned = turned & (sn > 0.0) & (slope > 0.1 * f) & (pushed > 0.0)
-        part = part * pushed
-        return [where(turned, a, b) for a, b in zip((sx * part, sy * part, pushed), old, strict=True)]
-
-    def _slip(self, rates, old, start) -> list:
-        """Relaxed steps of the normal impulse and of the tangential ones, each projected; then along the cone."""
-        (a, b, d), (_, c, e), _ = self.B
-        nd, ne, nf = self.normal_row(rates)
-        normal = self.normal_step(rates)
-        x, y, n = start
-        dx, dy, dn = (a - b for a, b in zip(start, old, strict=True))
-        for _ in range(INNER):
-            n = n - normal * (rates[2] + nd * dx + ne * dy + nf * dn)
-            n = where(n > 0.0, n, 0.0)
-            dn = n - old[2]
-            x, y = (
-                x - self.tangent * (rates[0] + a * dx + b * dy + d * dn),
-                y - self.tangent * (rates[1] + b * dx + c * dy + e * dn),
-            )
-            radius, size = self.mu * n, x * x + y * y
-            beyond = size > radius * radius
-            cut = where(beyond, radius / sqrt(where(beyond, size, 1.0) + TINY), 1.0)
-            x, y = x * cut, y * cut
-            dx, dy = x - old[0], y - old[1]
-        # On the cone's edge, the normal impulse that ends the approach if the friction keeps its direction.
-        rate, slope = rates[2] + nd * dx + ne * dy + nf * dn, nd * x + ne * y + nf * n
-        part = where(beyond & (slope > 0.1 * nf * n), 1.0 - rate / where(slope > 0.0, slope, 1.0), 1.0)
-        part = where(part > 0.0, part, 0.0)
-        return [x * part, y * part, n * part]
+def pushing(response, coupled):
+    """The normal rate under the impulses of a contact that slips, bounded from below for contacts that jam."""
+    rate, least = response + coupled, JAMMED * response + TINY
+    return where(rate > least, rate, least)
 
 
 class NearCone:
@@ -401,7 +381,7 @@ class NearCone:
 
         def tried():
             rates, stick, base, slips = cone.tried(z)
-            return where(slips, 1.0, 0.0), *base, *rates, *stick
+            return where(slips, 1.0, 0.0), *base, *rates, *stick[:2]
 
         def solved():
             after = list(z)
@@ -411,7 +391,7 @@ class NearCone:
         old = worst, *cone.impulses, *(z[m] for m in self._places)
         if self._split:
             slips, *found = guarded(self._needed, [0.0], tried)
-            base = guarded(slips > 0.5, found[:3], lambda: cone.slipped(found[3:-3], found[-3:]))
+            base = guarded(slips > 0.5, found[:3], lambda: cone.slipped(found[3:-2], found[-2:]))
         change, *found = guarded(self._needed, old, solved)
         cone.impulses = found[:3]
         self._replace(z, iter(found[3:]))
@@ -427,7 +407,7 @@ def larger(a, b):
     return a if is_zero(b) else b if is_zero(a) else where(a > b, a, b)
 
 
-def swept(blocks, z, sweeps: int = SWEEPS, still: float = STILL):
+def swept(blocks, z, sweeps: int = SWEEPS, still: float | None = None):
     """Visit all blocks in so many sweeps from their first guesses, or until none changes.
 
     Parameters
@@ -437,7 +417,8 @@ def swept(blocks, z, sweeps: int = SWEEPS, still: float = STILL):
     z : sequence of scalars
     sweeps : int
     still : float
-        Change of rates in a sweep, below which a step has converged [m/s or rad/s].
+        Change of rates in a sweep, below which a step has converged [m/s or rad/s]; by default a little more than
+        rounding.
 
     Returns
     -------
@@ -455,5 +436,6 @@ def swept(blocks, z, sweeps: int = SWEEPS, still: float = STILL):
         residual = 0.0
         for block in repeated(blocks, z):
             residual = block.visit(z, residual)
-        active = unconverged(residual > still)
+        rounding = where(residual * (1.0 + 1e-9) > residual, *STILL) if still is None else still
+        active = unconverged(residual > rounding)
     return z, residual

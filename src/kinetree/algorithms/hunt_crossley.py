@@ -13,8 +13,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
-from kinetree.algorithms.contact_sweeps import RELAXATION, TINY, Cone, added, larger, product
-from kinetree.spatial.scalar import absolute, exp, log, sqrt, where
+from kinetree.algorithms.contact_sweeps import TINY, Cone, added, larger, product
+from kinetree.spatial.scalar import absolute, exp, log, where
 
 
 class HuntCrossley(NamedTuple):
@@ -79,11 +79,8 @@ class YieldingCone(Cone):
     def __init__(self, w, offset, friction, impulses, law: HuntCrossley) -> None:
         super().__init__(w, offset, friction, impulses)
         self.law = law
-        (_, _, d), (_, _, e), (_, _, f) = self.B
         *rest, k = self.LD
         self.LD = *rest, 1.0 / k  # the last pivot itself
-        om = RELAXATION / (1.0 + friction * sqrt(d * d + e * e + TINY * TINY) / (f + TINY))
-        self.normal = where(om < 1.0, om, 1.0)
 
     def constants(self) -> list:
         """All that visits take."""
@@ -105,10 +102,6 @@ class YieldingCone(Cone):
         (_, _, d), (_, _, e), (_, _, f) = self.B
         s = rates[3]
         return s * d, s * e, 1.0 + s * f
-
-    def normal_step(self, rates):
-        """Of relaxed steps of the normal impulse."""
-        return self.normal / (1.0 + rates[3] * self.B[2][2])
 
     def stick(self, rates) -> tuple:
         """The changes of the impulses that end all rates, that of the normal on the tangent."""

@@ -148,7 +148,7 @@ def rollout(kernel, batch: int, states, inputs, n: int, steps: int, every: int, 
     owners : object
         As for `share`: the arrays.
     """
-    block = kernel.lanes
+    block = kernel.block(-(-n // count))
     values = {"next": 0, "n": n, "block": block, "batch": batch, "params": kernel.params_address}
     values |= {"states": len(states), "inputs": len(inputs), "steps": steps, "every": every}
     head = [values[name] for name in ROLLOUT]

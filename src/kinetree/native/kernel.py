@@ -20,6 +20,7 @@ from kinetree.native.arrays import is_number
 from kinetree.native.builtin import MAX_ARRAYS
 from kinetree.native.drivers import aligned
 from kinetree.native.engine import Target
+from kinetree.native.llvm_plan import tiles_together
 from kinetree.native.threads import available
 from kinetree.native.variants import VARIANTS, Variant, Variants
 from kinetree.once import made_once
@@ -251,6 +252,10 @@ class Kernel:
     def lanes(self) -> int:
         """States in a tile."""
         return self.target.vector_bytes // self.dtype.itemsize
+
+    def block(self, n: int) -> int:
+        """States of n that are best evaluated together in one thread: whole tiles."""
+        return self.lanes * (tiles_together(self.program, self.lanes) if n > self.lanes else 1)
 
     def ir(self, variant: str = "scalar") -> str:
         """The LLVM IR of the ``"scalar"`` or the ``"batch"`` variant, for inspection."""

@@ -7,9 +7,11 @@ The caller's arrays are C-contiguous, one state per row. A *tile* is as many sta
 3. W vectors at a time are read through a *slot table* (outputs repeat values and hold constants), transposed back and
    stored as rows; long rows are stored while the rest is computed (`llvm_nontemporal`).
 
-The frame stays in the first-level cache. When the number of states is not a multiple of W, the last W states are done
-again, so outputs must not overlap inputs; fewer than W states fill the tile with copies of the last one. A row stride
-of zero is an input that all states share.
+Each tile has a frame, which stays in the first-level cache. Programs with parts that may be skipped, such as the sweeps
+of contacts, take several tiles through each chunk, one after the other: chunks wait there for results of the last one,
+and meanwhile the processor computes another tile. When the number of states is not a multiple of those that are
+computed together, the last ones are done again, so outputs must not overlap inputs; fewer than W states fill the tile
+with copies of the last one. A row stride of zero is an input that all states share.
 
 `llvm_rows` has the steps 1 and 3.
 """
@@ -17,6 +19,8 @@ of zero is an input that all states share.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -105,8 +109,8 @@ class TileMemory:
         self.scratch = offset
 
     def size(self, module: Module) -> int:
-        """Bytes of the frame, once all code is there."""
-        return self.scratch + module.scratch
+        """Bytes of the frame, once all code is there; whole cache lines."""
+        return -(-(self.scratch + module.scratch) // 64) * 64
 
 
 class TileRows(TableAddresses, TileBlock):
@@ -120,10 +124,13 @@ def emit_batch(module: Module) -> None:
         module.parts.append(_trigonometry(module, memory))
     arguments = "ptr noalias %frame, ptr noalias readonly %params, ptr noalias readonly %constants"
     if module.outline is not None:
-        emit_rows(
-            module, "tile", lambda shape: TileRows(shape, module, memory), lambda: TileBlock(module, memory),
-            (arguments, "ptr %frame, ptr %params, ptr %constants"),
-        )  # fmt: skip
+        blocks = lambda shape: TileRows(shape, module, memory), lambda: TileBlock(module, memory)
+        if module.tiles == 1:
+            emit_rows(module, "tile", *blocks, (arguments, "ptr %frame, ptr %params, ptr %constants"))
+        else:
+            given = f"{arguments.replace('%frame', '%frames')}, ptr %beyond, i64 %size"
+            call = "ptr %frames, ptr %params, ptr %constants, ptr %beyond, i64 %size"
+            emit_rows(module, "tile", *blocks, (given, call), _each_tile)
     for number, chunk in enumerate(module.plan.chunks if module.outline is None else ()):
         body = TileBlock(module, memory)
         body.number(1)
@@ -140,7 +147,7 @@ def emit_batch(module: Module) -> None:
             module.parts.append(flusher(module, output))
         elif size:
             module.parts += (writer(module, memory.places, output, partial) for partial in tile_kinds(module))
-    size = memory.size(module)
+    size = module.tiles * memory.size(module)
     module.heap_bytes = size if size > STACK else 0
     module.parts += _driver(module, memory), _constants(module)
 
@@ -168,21 +175,47 @@ def _trigonometry(module: Module, memory: TileMemory) -> str:
     return f"@angle_places = internal constant [{len(offsets)} x i64] [{table}]\n\n{code.text()}"
 
 
+@contextmanager
+def _each_tile(code: Code) -> Iterator[None]:
+    """The body for each of several frames."""
+    frames, _, _, beyond, size = code.arguments[:5]
+    label, before = code.name(), code.block
+    code.go(label)
+    code.label(label)
+    line = len(code.lines)
+    frame = code.do("ptr", f"phi ptr [ {frames.text}, %{before} ]", "%frame")
+    yield
+    following = frame.at(size)
+    code.lines[line] += f", [ {following.text}, %{code.block} ]"
+    code.branch(following.compare("ne", beyond), label, f"{label}done")
+    code.label(f"{label}done")
+
+
 def _driver(module: Module, memory: TileMemory) -> str:
     """IR of ``kinetree_batch``."""
-    lanes, item = module.vector, module.scalar.size
+    lanes, item, size, together = module.vector, module.scalar.size, memory.size(module), module.tiles
     pointers = "ptr %inputs, ptr %strides, ptr %outputs, i64 %n, ptr %params, ptr %heap, i64 %whole"
     code = Code("i32 @kinetree_batch", pointers)
     inputs, strides, outputs, n, params, _, whole = code.arguments
-    frame = make_frame(code, memory.size(module))
+    frames = make_frame(code, together * size)
     sources, targets = load_pointers(module, inputs, outputs)
     stride = [strides.at(k, "i64").load() * item for k in range(len(sources))]
     code.branch(n < 1, "nothing", "some")
     code.label("nothing")
     code.give(code.value("i32", "0"))
     code.label("some")
-    partial, last = n < lanes.count, n - lanes.count
-    table = code.value("ptr", "@constants")
+    partial, table = n < lanes.count, code.value("ptr", "@constants")
+    count = 1 if together == 1 else (n < together * lanes.count).select(1, together, "i64")
+    states = count * lanes.count
+
+    @contextmanager
+    def tiles() -> Iterator[tuple[Value, Value | int]]:
+        """The body for the frame of each tile and its first state, counted from that of the first tile."""
+        if together == 1:
+            yield frames, 0
+        else:
+            with code.loop(count) as k:
+                yield frames.at(k * size), k * lanes.count
 
     def call(name: str, *arguments: Value) -> None:
         """A function for full tiles, or its twin where there are fewer states than lanes."""
@@ -194,40 +227,53 @@ def _driver(module: Module, memory: TileMemory) -> str:
 
     long_rows = {k: targets[k] for k in memory.row_stores.outputs}
     shifted = shifts(module, code, whole, n, long_rows) if long_rows else {}
-    total = frame.at(SUM)
-    _prepare(module, memory, code, frame, total)
-    tiles = {}
-    for k, size in enumerate(module.input_sizes):
-        if size:
-            tiles[k] = frame.at(memory.inputs[k]), stride[k].equals(0)
-            with code.only_if(tiles[k][1]):
-                code.call("void", "@spread", sources[k], code.value("i64", str(size)), tiles[k][0], total)
-    with code.cover(last, lanes.count) as first:
-        offsets = {k: first * stride[k] for k in tiles}
-        for k, (tile, shared) in tiles.items():
-            with code.only_if(shared, holds=False):
-                call(f"@read{module.input_sizes[k]}", sources[k].at(offsets[k]), stride[k], tile, total)
+    shared = {k: stride[k].equals(0) for k, entries in enumerate(module.input_sizes) if entries}
+    with tiles() as (frame, _):
+        _prepare(module, memory, code, frame)
+        for k, alone in shared.items():
+            with code.only_if(alone):
+                entries = code.value("i64", str(module.input_sizes[k]))
+                code.call("void", "@spread", sources[k], entries, frame.at(memory.inputs[k]), frame.at(SUM))
+    with code.cover(n - states, states) as first:
+        with tiles() as (frame, row):
+            for k, alone in shared.items():
+                with code.only_if(alone, holds=False):
+                    source = sources[k].at((first + row) * stride[k])
+                    tile = frame.at(memory.inputs[k])
+                    call(f"@read{module.input_sizes[k]}", source, stride[k], tile, frame.at(SUM))
         if len(module.program.code) >= LONG:
             row = item * sum((*module.input_sizes, *module.output_sizes))
             with code.only_if(whole > LARGE // row):
-                for k in tiles:
-                    after = sources[k].at(offsets[k] + stride[k] * lanes.count)
-                    _fetch(module, code, after, module.input_sizes[k] * lanes.size, 0)
+                for k in shared:
+                    after = sources[k].at((first + states) * stride[k])
+                    _fetch(module, code, after, together * module.input_sizes[k] * lanes.size, 0)
                 if sum(module.output_sizes) * lanes.size <= FETCHED:
-                    for to, size in zip(targets, module.output_sizes, strict=True):
-                        _fetch(module, code, to.at((first + lanes.count) * (size * item)), size * lanes.size, 1)
-        rows = [to.at(first * (size * item)) for to, size in zip(targets, module.output_sizes, strict=True)]
-        _compute(module, memory, code, (frame, params, table), {k: [rows[k], *shifted[k]] for k in shifted})
-        for k, size in enumerate(module.output_sizes):
-            if size and k not in shifted:
-                call(f"@write{k}", frame, rows[k])
+                    for to, entries in zip(targets, module.output_sizes, strict=True):
+                        after = to.at((first + states) * (entries * item))
+                        _fetch(module, code, after, together * entries * lanes.size, 1)
+        rows = [to.at(first * (entries * item)) for to, entries in zip(targets, module.output_sizes, strict=True)]
+        if together == 1:
+            _compute(module, memory, code, (frames, params, table), {k: [rows[k], *shifted[k]] for k in shifted})
+        else:
+            with tiles() as (frame, _):
+                if module.plan.angles:
+                    code.call("void", "@angles", frame)
+            more = frames.at(count * size), code.value("i64", str(size))
+            code.call("void", "@tile_steps", frames, params, table, *more)
+        with tiles() as (frame, row):
+            for k, entries in enumerate(module.output_sizes):
+                if entries and k not in shifted:
+                    call(f"@write{k}", frame, rows[k].at(row * (entries * item)) if together > 1 else rows[k])
     if shifted:
         code.say("fence seq_cst")  # non-temporal stores are done before another thread goes on
-    if module.checks:
-        found = total.load(lanes.type)
-        bad = found.compare("uno", found).any().cast("zext", "i32")
-        frame.store(frame.load("i32") | bad)
-    code.give(frame.load("i32"))
+    status = code.room("i32")
+    status.store(code.value("i32", "0"))
+    with tiles() as (frame, _):
+        status.store(status.load("i32") | frame.load("i32"))
+        if module.checks:
+            found = frame.at(SUM).load(lanes.type)
+            status.store(status.load("i32") | found.compare("uno", found).any().cast("zext", "i32"))
+    code.give(status.load("i32"))
     return code.text()
 
 
@@ -240,17 +286,17 @@ def _fetch(module: Module, code: Code, start: Value, size: int, write: int) -> N
         code.say(f"call void {module.prefetch()}({start.at(offset)}, {hints})")
 
 
-def _prepare(module: Module, memory: TileMemory, code: Code, frame: Value, total: Value) -> None:
+def _prepare(module: Module, memory: TileMemory, code: Code, frame: Value) -> None:
     """Status, the sum of the finiteness test, constants and params among the results."""
     lanes = module.vector
     frame.store(code.value("i32", "0"))
-    total.store(code.value(lanes.type, lanes.number(0.0)))
+    frame.at(SUM).store(code.value(lanes.type, lanes.number(0.0)))
     setup = Block(module, lanes)
     setup.lines = code.lines
     for value in memory.preset:
         op, x = module.program.code[value]
         text = setup.operand(value) if op == "param" else lanes.number(x)
-        setup.store(text, ("%frame", memory.places[value]))
+        setup.store(text, (frame.text, memory.places[value]))
 
 
 def _compute(module: Module, memory: TileMemory, code: Code, memories: tuple, rows: dict[int, list[Value]]) -> None:

@@ -328,7 +328,7 @@ class Code:
 
         return self.repeat(first, after)
 
-    def cover(self, last: Value | int, step: int) -> AbstractContextManager[Value | int]:
+    def cover(self, last: Value | int, step: Value | int) -> AbstractContextManager[Value | int]:
         """``with code.cover(last, w) as k``: for k = 0, w, 2 w, ... and then `last` itself, which may overlap.
 
         If `last` is a number that is not above 0, k is the number 0.

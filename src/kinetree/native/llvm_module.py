@@ -12,7 +12,7 @@ from kinetree.native.interleave import TOGETHER
 from kinetree.native.large_angles import far_lanes_ir, far_sincos_ir, large_angle_ir
 from kinetree.native.llvm_code import ATTRIBUTES, UNPREDICTABLE, Code, Value, hexadecimal, literal
 from kinetree.native.llvm_math import Lanes, elementary_function, elementary_name, sincos_function, sincos_name
-from kinetree.native.llvm_plan import Plan, plan
+from kinetree.native.llvm_plan import Plan, plan, tiles_together
 from kinetree.native.llvm_registers import RegisterPlan
 from kinetree.native.outline import outline
 from kinetree.trace.packing import Packed
@@ -49,6 +49,7 @@ class Module:
         self.vector = Lanes(element, target.vector_bytes // self.scalar.size)
         self.plan = plan(program, self.vector.count, checks, chunk, reread=True)
         self.outline = outline(self.plan) if program.cuts else None
+        self.tiles = tiles_together(program, self.vector.count)
         self.input_sizes = [prod(shape) for _, shape in program.inputs]
         self.output_sizes = [prod(shape) for _, shape in program.outputs]
         self.heap_bytes = 0

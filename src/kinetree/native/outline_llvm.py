@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
@@ -105,7 +106,14 @@ class TableAddresses:
         self.rows.fork()
 
 
-def emit_rows(module: Module, name: str, rows: Callable, single: Callable, arguments: tuple[str, str]) -> None:
+def emit_rows(
+    module: Module,
+    name: str,
+    rows: Callable,
+    single: Callable,
+    arguments: tuple[str, str],
+    each: Callable[[Code], AbstractContextManager] = nullcontext,
+) -> None:
     """Add the functions of shapes and single chunks, and the function ``@{name}_steps`` that runs them.
 
     Parameters
@@ -120,6 +128,8 @@ def emit_rows(module: Module, name: str, rows: Callable, single: Callable, argum
         Makes the block of a single chunk.
     arguments : (str, str)
         The parameters of the functions, with attributes for definitions and without for calls.
+    each : callable
+        Gives a context in which the code of a chunk is written, as the body of a loop.
     """
     definition, call = arguments
     outline, cases = module.outline, []
@@ -132,19 +142,27 @@ def emit_rows(module: Module, name: str, rows: Callable, single: Callable, argum
         with code.walk(start, stop, 4 * block.rows.width) as row:
             block.number(0)
             block.rows.begin(block, row.text)
-            block.emit_guarded(shape.chunks[0])
-            code.lines += block.lines
-            code.block = block.label or code.block
+            _write(code, block, shape.chunks[0], each)
         code.give()
         module.parts += block.rows.constant(table.text), code.text()
         cases.append((f"{name}_rows{k}", f"{call}, i64 %first, i64 %end"))
     for number in outline.single:
-        block = single()
-        block.number(1)
-        block.emit_guarded(number)
-        module.function(f"{name}{number}", definition, block.lines)
+        block, code = single(), Code(f"internal fastcc void @{name}{number}", definition)
+        block.number(0)
+        _write(code, block, number, each)
+        module.parts.append(code.closed())
         cases.append((f"{name}{number}", call))
     module.parts.append(_steps(outline, name, definition, cases))
+
+
+def _write(code: Code, block: Block, number: int, each: Callable[[Code], AbstractContextManager]) -> None:
+    """Write a chunk, after the lines that its block has already."""
+    code.lines += block.lines
+    block.lines = []
+    with each(code):
+        block.emit_guarded(number)
+        code.lines += block.lines
+        code.block = block.label or code.block
 
 
 def _steps(outline: Outline, name: str, definition: str, cases: list[tuple[str, str]]) -> str:
