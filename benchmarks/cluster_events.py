@@ -4,7 +4,8 @@ The rules are those of `kinetree.sweeps.cluster`. The client submits chunks whil
 flight, and takes results; each costs it time, one after the other. A free thread takes the chunk that waits longest,
 computes it at the speed of its machine, and writes it into a store of limited bandwidth. A machine that fails loses
 what its threads compute; this waits again as soon as the scheduler notices, and the machine comes back after its
-repair. Duplicates of chunks that others still compute, at the end of a sweep, are an option that `kt.sweep` has not.
+repair. Duplicates of chunks that others still compute, at the end of a sweep, are an option: here as soon as a thread
+is free, in `kt.sweep` when no result has come for three times the median of a chunk.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def draw(result: dict[str, object]) -> None:
     axes[1].legend(loc="upper left")
     for k, (copies, points) in enumerate(c["tails"].items()):
         t, left = np.array(points).T
-        label = "with duplicates" if copies == "True" else "kt.sweep"
+        label = "with duplicates" if copies == "True" else "without duplicates"
         axes[2].step(t, left + 1, where="post", color=COLORS[k], label=label)
     end = max(t for points in c["tails"].values() for t, _ in points)
     axes[2].set(

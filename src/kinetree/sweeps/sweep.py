@@ -144,7 +144,8 @@ def sweep(
     device : {"cpu", "cuda"}
         Where steps are computed.
     retries : int
-        How often a chunk that fails as a whole, such as by the death of its worker, is computed again.
+        How often a chunk that fails as a whole is computed again, such as by an error of a worker's system. Those
+        whose workers die are computed alone at the end, to find the sample that ends them.
     overwrite : bool
         Whether a store that is there is removed first.
     progress : bool, optional
