@@ -43,6 +43,7 @@ SETTINGS = {
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
     "distributed.worker.daemon": True,
+    "distributed.deploy.lost-worker-timeout": "365 days",  # processes that end again and again are started again
     "distributed.admin.large-graph-warning-threshold": "1 GB",
 }
 """Of the embedded cluster."""
@@ -75,8 +76,8 @@ def embedded(workers: int | None = None, memory: str | float = "auto") -> Iterat
     with dask.config.set(SETTINGS):
         try:
             cluster = distributed.LocalCluster(
-                n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None,
-                memory_limit=memory, silence_logs=50,
+                n_workers=count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+                memory_limit=memory, silence_logs=50, scheduler_kwargs={"dashboard": False},
             )  # fmt: skip
         except Exception as error:
             raise SweepError(
