@@ -45,12 +45,12 @@ def test_the_last_thread_brings_it_back():
     def work():
         with collector_off():
             inside.set()
-            leave.wait(10)
+            leave.wait(60)
 
     thread = threading.Thread(target=work)
     with collector_off():
         thread.start()
-        assert inside.wait(10)
+        assert inside.wait(60)
     assert not gc.isenabled()
     leave.set()
     thread.join()

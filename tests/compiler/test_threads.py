@@ -164,7 +164,7 @@ def test_calls_from_several_threads_share_the_helpers(arm, eager):
     for caller in callers:
         caller.start()
     for caller in callers:
-        caller.join(30)
+        caller.join(120)
     assert not failures and not any(caller.is_alive() for caller in callers)
 
 
@@ -175,7 +175,7 @@ def test_an_error_in_a_helper_reaches_the_caller():
 
     def work():
         if threading.current_thread() is caller:
-            begun.wait(5)
+            begun.wait(60)
             return 1
         begun.set()
         raise ZeroDivisionError("in a helper")
@@ -195,7 +195,7 @@ def test_threads_after_a_fork(arm, eager):
     queue = context.SimpleQueue()
     child = context.Process(target=lambda: queue.put(np.array_equal(f(*arrays), expected)))
     child.start()
-    child.join(30)
+    child.join(120)
     assert child.exitcode == 0 and queue.get()
 
 

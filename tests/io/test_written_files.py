@@ -244,7 +244,7 @@ def test_pipes_are_written_to(tmp_path):
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
     write_text(pipe, "through")
-    reader.join(10.0)
+    reader.join(60.0)
     assert read == [b"through"] and stat.S_ISFIFO(pipe.stat().st_mode)
 
 

@@ -23,8 +23,8 @@ _late = []
 
 
 def lasting(batch):
-    """A measure that takes 50 ms for each chunk."""
-    time.sleep(0.05)
+    """A measure that takes 50 ms for each chunk, or what the environment says: longer where processes are ended."""
+    time.sleep(float(os.environ.get("SECONDS_OF_A_CHUNK", "0.05")))
     return batch.q[:, -1, 0] ** 2
 
 
