@@ -357,3 +357,14 @@ def test_what_is_not_supported_is_named():
     driven = slider(dry_friction=1.0).with_constraints(StickingFriction(), PrescribedMotion("body", lambda t: t))
     with pytest.raises(SimulationError, match=r"event_driven.*'body'.*prescribed"):
         kt.simulate(driven, duration=0.1, integrator="event_driven")
+
+
+@pytest.mark.parametrize(("ratio", "e"), [(0.05, 0.854467893007), (0.1, 0.729247614288), (0.2, 0.526620599330)])
+def test_a_spring_and_damper_that_also_pull_end_at_zero(ratio, e):
+    """K and D of a joint, until x = 0: the other column of problems 3.9. Laws of contact never pull, see above."""
+    end = kt.Event(lambda t, q, v: q[0], direction=1, terminal=True, name="end")
+    model = slider(stiffness=2e4, damping=2.0 * ratio * math.sqrt(2e4 * 2.0))
+    run = kt.simulate(model, [0.0], [-1.0], duration=0.1, dt=1e-3, events=end,
+                      integrator=kt.integrators.Adaptive("dop853", rtol=1e-12, atol=1e-12))  # fmt: skip
+    assert run.v[-1, 0] == pytest.approx(e, abs=1e-9)
+    assert run.time[-1] == pytest.approx(math.pi / (100.0 * math.sqrt(1.0 - ratio**2)), abs=1e-9)
