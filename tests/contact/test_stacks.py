@@ -71,10 +71,10 @@ def test_a_stack_on_a_belt_does_not_creep():
 
 @pytest.mark.parametrize(
     ("n", "friction", "duration"),
-    [(4, 0.1, 0.6), *(pytest.param(10, friction, 10.0, marks=pytest.mark.sweep) for friction in (0.0, 0.1))],
+    [(4, 0.1, 0.6), *(pytest.param(10, friction, 10.0, marks=pytest.mark.sweep) for friction in (0.0, 0.05))],
 )
 def test_a_stack_that_was_pushed_glides_as_one(n, friction, duration):
-    """On smooth or slippery ground: the boxes go on together, or stop after v^2 / (2 mu g)."""
+    """On smooth or slippery ground: the boxes go on together, or stop after v^2 / (2 mu g); none tips over."""
     stack = kt.models.stack_of_boxes(n)
     model = stack.replace(
         contacts=[replace(c, friction=friction) if c.first.body == "world" else c for c in stack.contacts]
