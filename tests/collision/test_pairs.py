@@ -168,6 +168,23 @@ def test_stacked_boxes_have_four_corners(tilt):
         np.testing.assert_allclose([x.gap for x in found], -0.001, atol=0.2 * tilt + 1e-12)
 
 
+def test_aligned_boxes_have_four_corners():
+    """Equal boxes on each other that differ by rounding, as in a stack that glides: their sides cross anywhere."""
+    one, other = (Shape("world", "box", (0.2, 0.2, 0.2), name=name) for name in "ab")
+    poses = []
+    for place, (x, y, z) in (
+        ((0.0004990189981620061, -9.510450215441218e-13, 0.09999999999999963),
+         (-5.579923522103667e-13, 1.074805588370625e-12, -1.4665615040370576e-12)),
+        ((0.0004990189990179055, -5.069178588717506e-13, 0.29999999999999927),
+         (-1.5307941461045261e-12, 2.9511062866670697e-12, -1.5085795304791446e-12)),
+    ):  # fmt: skip
+        turn = np.array([[1.0, -2.0 * z, 2.0 * y], [2.0 * z, 1.0, -2.0 * x], [-2.0 * y, 2.0 * x, 1.0]])
+        poses.append((turn, place))
+    found = points(one, other, *poses)
+    places = sorted(tuple(np.round(list(x.position), 9)[:2] - (0.000499019, 0.0)) for x in found)
+    np.testing.assert_allclose(places, [(x, y) for x in (-0.1, 0.1) for y in (-0.1, 0.1)], atol=2e-9)
+
+
 @pytest.mark.seeds(20)
 def test_boxes_in_light_contact(seed):
     """From a depth of 5 mm on, the deepest point is as deep as coal's least translation, or up to the slack for faces.
