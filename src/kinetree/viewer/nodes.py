@@ -48,7 +48,7 @@ class BodyNodes:
             self._shapes[key] = [
                 node
                 for part, surfaces in zip(scene.parts, _surfaces(scene, coarse), strict=True)
-                for node in self._added(part, surfaces, f"{role} coarse" if coarse else role)
+                for node in self._added(part, surfaces, role, coarse)
             ]
         for other, handles in self._shapes.items():
             for handle in handles:
@@ -66,10 +66,10 @@ class BodyNodes:
         """Take all nodes out of the scene."""
         self._server.scene.remove_by_name(self._root)
 
-    def _added(self, part: Part, surfaces, kind: str) -> list:
-        where = f"{self._names[part.body]}/{kind} {plain(part.name)}"
+    def _added(self, part: Part, surfaces, role: str, coarse: bool) -> list:
+        where = f"{self._names[part.body]}/{role}{' coarse' * coarse} {plain(part.name)}"
         if part.kind == "plane" and not part.mesh:
-            return [] if self._tint else [ground(self._server, where, part)]
+            return [] if self._tint else [(lines if coarse else ground)(self._server, where, part)]
         return [add_surface(self._server, f"{where}/{k}", part, x, self._tint) for k, x in enumerate(surfaces)]
 
 
