@@ -43,7 +43,7 @@ class FactorSpace:
 
     def __init__(self, system) -> None:
         self.system, (L, D) = system, system.factors
-        self.scale = [1.0 / sqrt(d) for d in D]
+        self.scale = [sqrt(1.0 / d) for d in D]
         self._L, self._above = L, system.above
         self._U = [self._scaled(row) for row in system.K]
         below = [tuple(reversed(range(m))) for m in range(len(self._U))]

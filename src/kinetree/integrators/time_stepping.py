@@ -30,7 +30,7 @@ from kinetree.integrators.memory import Memory
 from kinetree.integrators.trials import RUNAWAY, is_sane
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 
-FEW = 8  # contacts, whose sliding is computed only where they slip: that is two more tests in each visit
+FEW = 24  # contacts, whose sliding is computed only where they slip: that is two more tests in each visit
 EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 TOLERANCE = 1e-7  # [m/s] residual of a step in `simulate`
 STILL = 1e-10  # [m/s] residual of the last impulses, up to which they are those of an exact step, too
