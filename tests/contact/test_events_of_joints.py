@@ -12,7 +12,6 @@ from scipy.optimize import brentq
 import kinetree as kt
 from kinetree.collision import ContactPair, Shape
 from kinetree.constraints import Coupling, HardLimits, Lock, PrescribedMotion, StickingFriction
-from kinetree.errors import SimulationError
 from kinetree.spatial import scalar
 
 G = 9.81
@@ -352,11 +351,19 @@ def test_a_run_in_pieces_has_the_same_events_and_work():
     assert np.array_equal(found, expected)
 
 
-def test_what_is_not_supported_is_named():
-    """Friction in joints that are moved."""
-    driven = slider(dry_friction=1.0).with_constraints(StickingFriction(), PrescribedMotion("body", lambda t: t))
-    with pytest.raises(SimulationError, match=r"event_driven.*'body'.*prescribed"):
-        kt.simulate(driven, duration=0.1, integrator="event_driven")
+def test_friction_of_a_prescribed_joint_is_work_of_its_motor():
+    """x = A sin(w t): -F times the way, which the motor gives beside the change of energy; as semi-implicit steps."""
+    A, w, F = 0.1, 7.0, 3.0
+    motion = PrescribedMotion("body", lambda t: 0.1 * scalar.sin(7.0 * t))
+    model = slider(dry_friction=F).with_constraints(StickingFriction(), motion)
+    t = 2.5 * math.pi / w  # five quarters of a period
+    found = [kt.simulate(model, duration=t, dt=dt, integrator=name).energy_balance for name, dt in (
+        ("event_driven", t / 1000), ("semi_implicit", t / 4000))]  # fmt: skip
+    for balance, tolerance in zip(found, (1e-5, 2e-3), strict=True):
+        assert balance.work("dry friction") == pytest.approx(-F * 5.0 * A, abs=tolerance)
+        work = F * 5.0 * A - 0.5 * 2.0 * (A * w) ** 2
+        assert balance.work("prescribed motions") == pytest.approx(work, abs=tolerance)
+    assert np.abs(found[0].remainder).max() < 1e-9
 
 
 @pytest.mark.parametrize(("ratio", "e"), [(0.05, 0.854467893007), (0.1, 0.729247614288), (0.2, 0.526620599330)])

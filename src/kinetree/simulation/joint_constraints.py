@@ -124,24 +124,12 @@ class JointConstraints(Component):
     def wrap(self, stepper, system):
         """The step that solves for all of it, instead of semi-implicit Euler's; or another one that keeps locks."""
         if self._in_contacts and (self.friction or self.stops):
-            self._refuse_driven_friction()
             self._step = stepper = stepper.with_joints(self.rows, self._joints)
         if self._reduced:
             locked = self.rows.master[self.rows.locked]
             return LockedStep(stepper, self._locked_entries, locked) if len(locked) else stepper
         self._step = JointComplementarity(system, self.rows, self._record_work, self._impacted, self.stops)
         return self._step
-
-    def _refuse_driven_friction(self) -> None:
-        """Raise an error for sticking friction in joints that move as prescribed."""
-        driven = [m for m in self.rows.moving if self.rows.friction[m] > 0.0]
-        if driven:
-            raise SimulationError(
-                f"simulate: integrator 'event_driven' has no sticking friction in joint {self._joints[driven[0]]!r}, "
-                "which moves as prescribed. Give StickingFriction the names of the other joints by of=, or take "
-                "integrator='semi_implicit'.",
-                joint=self._joints[driven[0]],
-            )
 
     def reset(self, simulation) -> None:
         """Before the first step."""
@@ -195,6 +183,9 @@ class JointConstraints(Component):
         arrays = (*dynamics_time(model, run.time), *given)
         forces = self._forces(System(model, wrenches is not None), run.time, run.q, run.v, run.tau, arrays)
         works, found = self._works(run.time, run.v.shape), {}
+        for k in self._rubbing_driven():
+            work = accumulated(run.time, forces["friction"][:, k] * run.v[:, k])
+            works.setdefault("friction", np.zeros(run.v.shape))[:, k] += work
         for kind, row in ROWS.items():
             if kind not in works and not np.any(forces[kind]):
                 continue
@@ -224,6 +215,8 @@ class JointConstraints(Component):
         found, model = {kind: np.zeros(v.shape) for kind in KINDS}, system.model
         if self._in_contacts and self._step is not None:
             self._recorded(found, time)
+            for k in self._rubbing_driven():  # against the motion that is given
+                found["friction"][:, k] = -self.rows.friction[self.rows.master == k] * np.sign(v[:, k])
             tau = tau + found["friction"] + found["stops"]
         if self._reduced:
             spec = ALGORITHMS["forward_dynamics"].variants["multipliers"]
@@ -244,6 +237,11 @@ class JointConstraints(Component):
             for kind, force in step.forces(t, self._dt, *state, [np.ascontiguousarray(x[n]) for x in others]).items():
                 found[kind][n, self.rows.master] = force
         return found
+
+    def _rubbing_driven(self) -> list[int]:
+        """Velocities with friction that move as prescribed, in event-driven steps: no set of contacts has them."""
+        rows = self.rows
+        return [int(rows.master[m]) for m in rows.moving if self._in_contacts and rows.friction[m] > 0.0]
 
     def _recorded(self, found, time) -> None:
         """Forces of friction and of limits at the samples, as event-driven steps record them."""
