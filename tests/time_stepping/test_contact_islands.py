@@ -33,7 +33,7 @@ def standing():
 def solved(model, q, v, guess, given, **more):
     """The impulses of a step whose islands are all solved."""
     islands = ContactIslands(System(model, **more))
-    return islands.solved(islands.problem(q, v, guess, given), guess, TOLERANCE, converged=False)
+    return islands.solved(islands.problem(q, v, guess, given), guess, TOLERANCE, TOLERANCE)
 
 
 @pytest.mark.parametrize("guessed", [True, False])
@@ -104,7 +104,7 @@ def test_bodies_that_touch_are_one_island():
     names = [pair.name for pair in model.contacts]
     found = [{names[k] for k in part.contacts} for part in islands._islands(problem)]
     assert found == [{"ground/a", "ground/b", "a/top", "b/top"}, {"ground/far"}]
-    first = islands.solved(problem, 0.0 * problem.guess, TOLERANCE, converged=False)
+    first = islands.solved(problem, 0.0 * problem.guess, TOLERANCE, TOLERANCE)
     v_next = kt.integrators.contact_step(model, q, v, first, np.zeros(model.nv), DT)[1]
     islands.after(v, v_next)
     assert islands.any_exact and islands.are_all_exact(problem)
@@ -114,6 +114,6 @@ def test_bodies_that_touch_are_one_island():
     islands.set_state(state)
     assert islands.any_exact
     for _ in range(contact_islands.STAY + 1):  # in quick motion they are left to sweeps
-        islands.solved(problem, first, TOLERANCE, converged=True)
+        islands.solved(problem, first, TOLERANCE, TOLERANCE)
         islands.after(v, v + 1.0)
     assert not islands.any_exact

@@ -25,7 +25,6 @@ STAY = 20  # steps for which an island remains exact
 QUICK = 1e-3  # [m/s or rad/s] change of a velocity in a step, above which small errors of it do not matter
 PAUSE = 50  # steps that are left to sweeps after one that was not solved
 CLOSE = 0.1  # part of the tolerance that is aimed at
-SLACK = 10.0  # tolerances that an island may be off after sweeps which have converged
 
 
 class Part(NamedTuple):
@@ -114,7 +113,7 @@ class ContactIslands:
         """Whether no island of a problem needs sweeps."""
         return all(self._exact[part.places].any() for part in self._islands(problem))
 
-    def solved(self, problem: Problem, found, tolerance: float, converged: bool) -> np.ndarray | None:
+    def solved(self, problem: Problem, found, tolerance: float, least: float) -> np.ndarray | None:
         """The impulses of a step; None where they are not within the tolerance.
 
         Parameters
@@ -124,15 +123,14 @@ class ContactIslands:
             Impulses by sweeps, those of islands that are not exact.
         tolerance : float
             Of residuals [m/s].
-        converged : bool
-            Whether the sweeps have converged.
+        least : float
+            Residual of the sweeps, above which an island becomes exact [m/s].
         """
         if self._pause:
             self._pause -= 1
             return None
         start, swept = problem.guess, problem.split(found)
         problem.add(swept)
-        least = SLACK * tolerance if converged else tolerance
         for _ in range(3):
             impulses, self._solved, ended = swept.copy(), [], True
             for part in self._islands(problem):

@@ -35,6 +35,7 @@ EXACT = 1e-9  # of the change of a rate by its impulse: less is rounding
 TOLERANCE = 1e-7  # [m/s] residual of a step in `simulate`
 STILL = 1e-10  # [m/s] residual of the last impulses, up to which they are those of an exact step, too
 SOLVING = 12  # sweeps of such a step, at most
+SLACK = 10.0  # tolerances that islands which are not exact may be off after one such step, beside exact ones
 REPEATED = 7  # how often these follow each other
 
 
@@ -361,7 +362,7 @@ class TimeStepping:
                 return q_next, v_next, found
         if not self._islands.is_possible or not is_sane(q_next, v_next):
             return q_next, v_next, found
-        exact = self._ended(q, v, self._islands.problem(q, v, guess, given), found, False, given)
+        exact = self._ended(q, v, self._islands.problem(q, v, guess, given), found, TOLERANCE, given)
         return (q_next, v_next, found) if exact is None else exact
 
     def _with_islands(self, q, v, guess, given):
@@ -369,16 +370,16 @@ class TimeStepping:
         q_next, v_next, found, residual = self._given()(q, v, guess, *given)
         if residual.item() <= STILL:  # at rest, or in steady motion
             return q_next, v_next, found
-        problem, found, converged = self._islands.problem(q, v, guess, given), guess, True
+        problem, found = self._islands.problem(q, v, guess, given), guess
         if not self._islands.are_all_exact(problem):
-            q_next, v_next, found, residual = self._step(q, v, guess, *given)
+            q_next, v_next, found, _ = self._step(q, v, guess, *given)
             if not is_sane(q_next, v_next):
                 return None
-        return self._ended(q, v, problem, found, converged, given)
+        return self._ended(q, v, problem, found, SLACK * TOLERANCE, given)
 
-    def _ended(self, q, v, problem, found, converged, given):
+    def _ended(self, q, v, problem, found, least, given):
         """The end of a step with exact islands; None where one of them was not solved."""
-        impulses = self._islands.solved(problem, found, TOLERANCE, converged)
+        impulses = self._islands.solved(problem, found, TOLERANCE, least)
         end = None
         if impulses is not None:
             end = self._given()(q, v, impulses, *given)[:3]
