@@ -275,6 +275,7 @@ def test_with_numbers_counts_them():
         ({"kind": "bx"}, "unknown kind 'bx'; known: box"),
         ({"kind": "box", "size": (1, 2)}, r"size \(1.0, 2.0\), expected 3 positive lengths \[m\] \(x, y, z\)"),
         ({"kind": "sphere", "size": (-1,)}, "expected 1 positive lengths"),
+        ({"kind": "mesh", "size": "m.obj"}, r"size 'm.obj', expected 0 positive lengths.*the file of a mesh is mesh="),
         ({"kind": "mesh"}, "no file"),
         ({"kind": "plane", "role": "drawn"}, "role 'drawn'; known: visual, collision, both"),
     ],

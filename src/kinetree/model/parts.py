@@ -314,8 +314,16 @@ class Geometry:
         if self.kind not in SHAPES:
             known = ", ".join(SHAPES)
             raise ModelError(f"geometry {self.name!r}: unknown kind {self.kind!r}; known: {known}", kind=self.kind)
-        size = tuple(map(float, np.atleast_1d(self.size))) if np.size(self.size) else ()
         names = SHAPES[self.kind]
+        try:
+            size = tuple(map(float, np.atleast_1d(self.size))) if np.size(self.size) else ()
+        except (TypeError, ValueError):
+            file = "; the file of a mesh is mesh=" if self.kind == "mesh" else ""
+            raise ModelError(
+                f"{self.kind} {self.name!r}: size {self.size!r}, expected {len(names)} positive lengths [m] "
+                f"({', '.join(names) or 'none'}){file}",
+                size=self.size,
+            ) from None
         if len(size) != len(names) or not all(x > 0.0 and np.isfinite(x) for x in size):
             raise ModelError(
                 f"{self.kind} {self.name!r}: size {size}, expected {len(names)} positive lengths [m] "
