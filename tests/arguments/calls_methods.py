@@ -40,6 +40,7 @@ INNER = {
     "compiler.Function.copy_for": "of a model of the same structure, as packed calls make it",
     "compiler.Function.declared": "of functions that are made from this one",
     "compiler.Function.interpret": "of arrays that were looked at",
+    "deformables.Coupled.ahead": "of loads and states of the same scene, for steps",
     "deformables.Coupled.bias": "of states and kinematics of the same scene, for steps",
     "deformables.Coupled.placed": "of states of the same scene, for steps",
     "deformables.Deformable.numbers": "of names for messages, for attachments",

@@ -16,7 +16,7 @@ from kinetree.arguments import (
     refuse,
     some_names,
 )  # fmt: skip
-from kinetree.deformables.gradient import DeformableGradient, node_gradient
+from kinetree.deformables.gradient import DeformableGradient, check_states, node_gradient
 from kinetree.deformables.point_masses import point_mass_model
 from kinetree.deformables.run import CoupledRun
 from kinetree.deformables.step_loop import simulated
@@ -251,6 +251,7 @@ class Coupled(CoupledSystem):
             if function is not None:
                 a_callable(f"rollout_gradient: {what}", function)
         start = self.state(q0, v0, nodes, velocities, x0)
+        check_states(start, steps)
         inputs = self._over_time(tau, control, steps)
         return node_gradient(self, start, *inputs, steps, dt, integrator, running, terminal, numbers)
 

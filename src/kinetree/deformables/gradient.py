@@ -257,13 +257,20 @@ def node_gradient(
     return _result(scene, adjoint, value, slopes)
 
 
+def check_states(state: State, steps: int) -> None:
+    """Refuse more steps than memory has room for the states of."""
+    check_room("rollout_gradient: the states", steps + 1, 8.0 * 2 * sum(map(np.size, _parts(state))),
+               lambda n: f"Take steps that are {n} times as long.")  # fmt: skip
+
+
+def _parts(state: State) -> list[np.ndarray]:
+    return [state.q, state.v, np.zeros(0) if state.z is None else state.z, state.x, state.u]
+
+
 def _room(state: State, tau, control, steps: int) -> Motion:
     """Arrays for the states at all steps."""
-    none = np.zeros(0)
-    parts = [state.q, state.v, none if state.z is None else state.z, state.x, state.u]
-    size = 8.0 * 2 * sum(each.size for each in parts)
-    check_room("rollout_gradient: the states", steps + 1, size, lambda n: f"Take steps that are {n} times as long.")
-    return Motion(*(np.empty((steps + 1, *each.shape)) for each in parts), tau, control)
+    check_states(state, steps)
+    return Motion(*(np.empty((steps + 1, *each.shape)) for each in _parts(state)), tau, control)
 
 
 def _fill(motion: Motion, scene, state: State, dt: float, integrator: str) -> None:
