@@ -18,6 +18,24 @@ from tests.tendons.test_mujoco_tendons import HEAVY
 from tests.trees.geared import geared_tree
 
 T = 0.3  # [s]
+RANGES = """
+<mujoco model="ranges">
+  <worldbody>
+    <site name="hook" pos="0.3 0 0.4"/>
+    <body name="upper">
+      <joint name="shoulder" axis="0 1 0" actuatorfrcrange="-2 2"/>
+      <geom type="capsule" size="0.05" fromto="0 0 0 0.1 0 -0.5"/>
+      <body name="lower" pos="0.1 0 -0.5">
+        <joint name="elbow" axis="0 1 0"/>
+        <geom type="capsule" size="0.04" fromto="0 0 0 0 0.1 -0.4"/>
+        <site name="hand" pos="0 0.1 -0.4"/>
+      </body>
+    </body>
+  </worldbody>
+  <tendon><spatial name="cord"><site site="hook"/><site site="hand"/></spatial></tendon>
+  <actuator><motor name="motor" joint="shoulder" gear="1.5"/><motor name="winch" tendon="cord"/></actuator>
+</mujoco>
+"""
 SINGLE = (Revolute((0, 1, 0)), Revolute((1, 0, 0)), Prismatic(), Helical(pitch=0.1))
 
 
@@ -222,6 +240,21 @@ def test_internal_states_in_steps(seed):
     expected = implicit_states(model, q.tolist(), v.tolist(), *given, h, v_next.tolist()) if model.nx else []
     alike(step.x, np.array(expected, float))
     assert model.nx == 0 or np.abs(step.x - more["x"]).max() > 1e-4
+
+
+def test_ranges_of_actuators():
+    """The sum of a motor and of a tendon's force on a joint is bounded, with its full force on other joints."""
+    model = kt.load(RANGES)
+    q, v, tau, f_ext = inputs(model, 0)
+    system, u = kt.maximal(model), [3.0, -20.0]
+    state, free = system.state(q, v), model.replace(equipment=dataclasses.replace(model.equipment, force_ranges=()))
+    for u, bounded in (([0.1, -0.1], False), ([3.0, -20.0], True)):
+        a = kt.forward_dynamics(model, q, v, tau, f_ext=f_ext, u=u)
+        assert np.allclose(a, kt.forward_dynamics(free, q, v, tau, f_ext=f_ext, u=u)) != bounded
+        found = system.accelerations(*state, tau, f_ext, u=u).accelerations
+        alike(system.reduced_accelerations(*state, found), a)
+    with pytest.raises(UnsupportedError, match="slopes: model 'ranges' has ranges of the forces of actuators"):
+        system.step(*state, u=u, dt=1e-3, slopes="gauss_newton")
 
 
 def test_inertia_of_tendons():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from kinetree.algorithms.force_ranges import range_shares, within_ranges
 from kinetree.algorithms.force_terms import transposed_product
 from kinetree.algorithms.leaves import OF_JOINTS, POSITIONS, Leaves, paired, scalars
-from kinetree.algorithms.matrices import plus
+from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import ModelError
 from kinetree.spatial import Vector3
@@ -324,6 +324,12 @@ def element_forces(model, q, v, x=None, u=None, actuators: bool | None = None) -
     if actuators is not False:
         tau = plus(tau, within_ranges(model, law_joint_forces(model, kin, [law for law in found if law.actuates])))
     return tau
+
+
+def actuator_cuts(model, q, v, x=None, u=None) -> list:
+    """What ranges of the sums of actuators' forces on joints add to these: zero within the ranges [N m or N]."""
+    total = law_joint_forces(model, Kinematics(model, q, v), [law for law in laws(model, x, u) if law.actuates])
+    return minus(within_ranges(model, total), total)
 
 
 def element_joint_forces(model, q, v, x=None, u=None) -> list[list]:

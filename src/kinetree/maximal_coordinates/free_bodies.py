@@ -30,7 +30,7 @@ from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.surgery.trees import retree
 
 WORLD = "world"
-NO_EQUIPMENT = {"actuators": (), "tendons": (), "keyframes": ()}
+NO_EQUIPMENT = dict.fromkeys(("actuators", "tendons", "keyframes", "force_ranges"), ())
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,6 @@ def with_joint_forces(model: Model) -> Model | None:
 
 def _refuse(model: Model) -> None:
     found = [*model.unsupported, *(f"the {c}" for c in model.constraints if c.row_kind not in (EQUALITY, BOX))]
-    found += ["ranges of the forces of actuators on joints"] * bool(model._force_ranges)
     if found:
         raise UnsupportedError(
             f"maximal: model {model.name!r} has parts without a form in maximal coordinates: {'; '.join(found)}. "

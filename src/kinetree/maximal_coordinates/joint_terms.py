@@ -5,6 +5,7 @@ states over its joints acts along these rows:
 
 ==================================  ============================================================================
 joint forces, springs, dampers      ``E^T tau``
+ranges of actuators' forces         ``E^T (range(tau_a) - tau_a)``, tau_a those of all actuators on a joint
 armatures A                         inertia ``E^T A E``, forces ``- E^T A E_bias``
 couplings, prescribed motions       rows ``K E``, with the bias ``K E_bias + bias``
 tendons with inertia                rows ``L E`` of the rates of their lengths, as armatures
@@ -24,7 +25,7 @@ from kinetree.compiler.calls import public_call
 from kinetree.compiler.time_argument import time_input
 from kinetree.constraints.contract import BOX, dense
 from kinetree.maximal_coordinates import free_bodies
-from kinetree.maximal_coordinates.terms import coupled_terms_of, tendon_terms_of
+from kinetree.maximal_coordinates.terms import actuator_cuts_of, coupled_terms_of, tendon_terms_of
 from kinetree.state_kinematics import Kinematics
 
 ROUNDING = 1e-12  # of positions and velocities that the poses and twists of bodies give
@@ -32,11 +33,12 @@ _SLOPES = ("stiffness_matrix", "damping_matrix")
 
 
 class JointState(NamedTuple):
-    """Positions and velocities of a model's joints, and the time where they depend on it."""
+    """Positions and velocities of a model's joints, the time where they depend on it, and given x and u."""
 
     q: np.ndarray
     v: np.ndarray
     t: float | None
+    given: dict
 
 
 class JointTerms:
@@ -63,6 +65,7 @@ class JointTerms:
         self.coupled, self._sprung = free_bodies.coupled(model), free_bodies.with_joint_forces(model)
         self.length_inertia = np.array([each.armature for each in model.armatures])
         self._tendon_terms = tendon_terms_of(model) if model.armatures else None
+        self._cuts = actuator_cuts_of(model) if model._force_ranges else None
         self._coupled_terms = None if self.coupled is None else coupled_terms_of(self.coupled)
         self._bounded = [c for c in model.constraints if c.row_kind == BOX]
         numbered = [n for c, numbers in model.constraint_rows() if c.row_kind == BOX for n in numbers]
@@ -76,17 +79,26 @@ class JointTerms:
             "gears": gears_of(self.model),
             "tendons with inertia": self.model.armatures,
             "springs, dampers or stops": self._sprung is not None,
+            "ranges of actuators' forces": self.has_ranges,
             "couplings": self.coupled is not None,
             "limits or sticking friction": self._bounded,
         }
         return tuple(name for name, there in found.items() if there)
 
+    @property
+    def has_ranges(self) -> bool:
+        """Whether the sums of actuators' forces on some joints are bounded."""
+        return self._cuts is not None
+
     def forces(self, at: JointState) -> np.ndarray:
-        """Joint forces of the springs, dampers and stops of the joints."""
-        if self._sprung is None:
-            return np.zeros(self.model.nv)
-        name, model = "passive_joint_forces", self._sprung
-        return public_call(name)(model, at.q, at.v, **time_input(name, model, at.t))
+        """Joint forces of the springs, dampers and stops of the joints, and what ranges take from actuators."""
+        forces = np.zeros(self.model.nv)
+        if self._sprung is not None:
+            name, model = "passive_joint_forces", self._sprung
+            forces = forces + public_call(name)(model, at.q, at.v, **time_input(name, model, at.t))
+        if self.has_ranges:
+            forces = forces + self._cuts(self.model, at.q, at.v, **at.given)
+        return forces
 
     def slopes(self, at: JointState, method: str) -> list | None:
         """Stiffness and damping of these forces, None without any."""

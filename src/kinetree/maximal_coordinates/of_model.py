@@ -156,8 +156,8 @@ def maximal(model) -> MaximalSystem:
     Raises
     ------
     UnsupportedError
-        The model has joints without an implicit form, such as a moving frame and a hinge in one joint, constraints
-        with friction cones, or ranges of the forces of all actuators of a joint.
+        The model has joints without an implicit form, such as a moving frame and a hinge in one joint, or constraints
+        with friction cones.
     InertiaError
         A body has no inertia of its own.
 

@@ -18,7 +18,7 @@ from itertools import product
 from typing import NamedTuple
 
 from kinetree.algorithms.domain import GIVEN_MOTIONS
-from kinetree.algorithms.force_elements import element_forces, gauss_newton_slopes
+from kinetree.algorithms.force_elements import actuator_cuts, element_forces, gauss_newton_slopes
 from kinetree.algorithms.implicit_forces import exact_slopes, stepped_state_changes
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import Spec
@@ -167,6 +167,12 @@ def tendon_terms_of(model):
     n, inputs = len(model.armatures), {"q": ("nq",), "v": ("nv",)}
     outputs = {"L": (n, model.nv), "bias": (n,)}
     return plain_call(Spec("tendon_terms", tendon_terms, inputs, {}, outputs))
+
+
+def actuator_cuts_of(model):
+    """The compiled function of `actuator_cuts`."""
+    inputs, optional, outputs = {"q": ("nq",), "v": ("nv",)}, {"x": ("nx",), "u": ("nu",)}, {"tau": ("nv",)}
+    return plain_call(Spec("actuator_cuts", actuator_cuts, inputs, optional, outputs, body_frames="laws"))
 
 
 def states_after_of(model):
