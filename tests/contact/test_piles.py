@@ -77,7 +77,7 @@ def test_collisions_keep_momentum_and_energy_if_elastic(seed):
     grid = np.stack(np.meshgrid(*[range(3)] * 3), axis=-1).reshape(-1, 3) * 0.25
     velocities = rng.normal(size=(27, 3)) - 3.0 * (grid - 0.25)
     pile = Pile(BALL, grid, mass=rng.uniform(1, 2, 27), velocities=velocities, friction=0.0, restitution=1.0,
-                ground=None, gravity=(0, 0, 0))  # fmt: skip
+                ground=None, gravity=(0, 0, 0), tolerance=1e-13, sweeps=2000)  # fmt: skip
 
     def momenta():
         p = pile.mass[:, None] * pile.velocities
@@ -89,7 +89,8 @@ def test_collisions_keep_momentum_and_energy_if_elastic(seed):
         pile.step(1e-3)
         hit += len(pile.contacts.gaps)
     assert hit > 20
-    assert pile.kinetic_energy() == pytest.approx(energy, rel=1e-9)
+    # Sweeps that end at a change of 1e-6 m/s, the default, leave 1e-8 of it where three balls touch at once.
+    assert pile.kinetic_energy() == pytest.approx(energy, rel=1e-13)
     # Each contact acts on both bodies at one point, so both are exact but for the motion within a step.
     assert momenta() == pytest.approx(first, abs=1e-9)
 

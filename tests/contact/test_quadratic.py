@@ -13,6 +13,9 @@ from tests.contact.test_lcp import random_lcp
 
 clarabel = pytest.importorskip("clarabel")
 
+GAP = 1e-10
+"""Of the conic programs: at 1e-12 Clarabel's iterates leave the solutions of some of them again ("AlmostSolved")."""
+
 
 @pytest.mark.seeds(20)
 @pytest.mark.parametrize("method", ["qp", "qp_complementarity"])
@@ -40,6 +43,20 @@ def test_least_constraint_gives_the_accelerations_of_the_forces(seed):
     assert np.abs(np.minimum(found.forces, M @ found.forces + d)).max() < 1e-7
 
 
+@pytest.mark.parametrize(
+    "test, seed, method",
+    [
+        (test_programs_solve_the_complementarity_problem, 24, ["qp_complementarity"]),
+        (test_programs_solve_the_complementarity_problem, 66, ["qp_complementarity"]),
+        (test_programs_solve_the_complementarity_problem, 167, ["qp"]),
+        (test_least_constraint_gives_the_accelerations_of_the_forces, 27, []),
+    ],
+)
+def test_programs_whose_iterates_leave_the_solution_again(test, seed, method):
+    """Clarabel misses its smallest tolerance; in the last problem only a = 0 is allowed and forces have no bound."""
+    test(seed, *method)
+
+
 @pytest.mark.parametrize("method", ["qp", "qp_complementarity"])
 def test_programs_find_the_slot_infeasible(method):
     """Example 11.1 by 11.43 (unbounded), by both conditions and by 11.44 (no point)."""
@@ -50,8 +67,11 @@ def test_programs_find_the_slot_infeasible(method):
         assert found.status == status and np.isnan(found.accelerations).any() == (status == "infeasible")
 
 
-def conic(problem: ContactProblem, shift=0.0) -> np.ndarray:
-    """Impulses of ``min x^T G x / 2 + x^T (b + shift n)`` over the cones, by second-order cones."""
+def conic(problem: ContactProblem, shift=0.0) -> tuple[np.ndarray, float]:
+    """Velocities of ``min x^T G x / 2 + x^T (b + shift n)`` over the cones, by second-order cones, and their error.
+
+    Impulses whose goal is by g above the least one are off by e with ``e^T G e <= 2 g``.
+    """
     n, N = problem.count, len(problem.matrix)
     q = problem.free_velocity.copy()
     q[2::3] += shift
@@ -60,10 +80,13 @@ def conic(problem: ContactProblem, shift=0.0) -> np.ndarray:
         rows[3 * i, 3 * i + 2], rows[3 * i + 1, 3 * i], rows[3 * i + 2, 3 * i + 1] = -mu, -1.0, -1.0
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = GAP
     cones = [clarabel.SecondOrderConeT(3)] * n
     args = csc_matrix(triu(problem.matrix)), q, csc_matrix(rows), np.zeros(N), cones, settings
-    return np.array(clarabel.DefaultSolver(*args).solve().x)
+    found = clarabel.DefaultSolver(*args).solve()
+    assert str(found.status) == "Solved"
+    gap = GAP * max(1.0, abs(found.obj_val))
+    return problem.matrix @ found.x + problem.free_velocity, np.sqrt(2.0 * gap * np.linalg.norm(problem.matrix, 2))
 
 
 @pytest.mark.seeds(10)
@@ -72,10 +95,9 @@ def test_the_relaxation_is_the_conic_program(seed, kind):
     """The velocities of the convex relaxation, which are unique, are those of second-order cones."""
     problem = random_problem(seed, kind, most=6)
     found = problem.solve("anitescu")
-    other = problem.matrix @ conic(problem) + problem.free_velocity
+    other, error = conic(problem)
     assert found.status == "solved"
-    # interior points end at 1e-12 of the gap, its root in velocities
-    assert found.velocities.ravel() == pytest.approx(other, abs=3e-5 * np.abs(problem.free_velocity).max())
+    assert found.velocities.ravel() == pytest.approx(other, abs=error)
 
 
 @pytest.mark.seeds(10)
@@ -84,8 +106,8 @@ def test_exact_solutions_are_fixed_points_of_conic_programs(seed):
     problem = random_problem(seed, most=6)
     found = problem.solve("exact")
     shift = problem.friction * np.hypot(found.velocities[:, 0], found.velocities[:, 1])
-    other = problem.matrix @ conic(problem, shift) + problem.free_velocity
-    assert found.velocities.ravel() == pytest.approx(other, abs=3e-5 * np.abs(problem.free_velocity).max())
+    other, error = conic(problem, shift)
+    assert found.velocities.ravel() == pytest.approx(other, abs=error)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.arguments import an_array, array, checked, refuse
-from kinetree.contact.lcp_sets import least_norm, refined
+from kinetree.contact.lcp_sets import refined
 from kinetree.errors import MissingDependencyError, NonFiniteError, ShapeError
+
+TOLERANCES = 1e-12, 1e-11, 1e-10, 1e-8
+"""Of Clarabel, in turn: below the accuracy that it reaches on a problem its iterates leave the solution again."""
 
 ENDED = ("Solved", "AlmostSolved", "InsufficientProgress")
 NEAR = 1e-6
@@ -31,12 +34,11 @@ class LeastConstraint(NamedTuple):
     Attributes
     ----------
     accelerations : (nv,) array
-        Unique [rad/s^2 or m/s^2]; NaN if infeasible.
+        Unique [rad/s^2 or m/s^2]; NaN unless solved.
     forces : (n,) array
-        Normal forces, of least norm among those that belong to the active constraints and are not negative if there
-        are such [N]; NaN if infeasible.
+        Normal forces that give the accelerations, not unique if normals depend on each other [N]; NaN unless solved.
     status : str
-        "solved", "infeasible" or "failed".
+        "solved", "infeasible", or "failed": the program ended where the conditions of the optimum do not hold.
     """
 
     accelerations: np.ndarray
@@ -54,13 +56,17 @@ def lcp_as_program(M: np.ndarray, d: np.ndarray, both: bool) -> tuple[np.ndarray
     x, _, status, count = program(P, d, G, h)
     if status not in ENDED:
         return np.zeros(n), "infeasible" if status.endswith("Infeasible") else "failed", count
+    x, near = nearest(M, d, x)
+    return x, "solved" if near else "failed", count
+
+
+def nearest(M: np.ndarray, d: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The end of an interior point method, or the values of its set if they are nearer; whether that is a solution."""
     x = np.maximum(x, 0.0)
-    w = M @ x + d
-    candidates = (x, refined(M, d, x > w))
+    candidates = (refined(M, d, x > M @ x + d), x)
     errors = [np.abs(np.minimum(y, M @ y + d)).max(initial=0.0) for y in candidates]
     best = int(np.argmin(errors))
-    near = errors[best] <= NEAR * np.abs(d).max(initial=0.0)
-    return candidates[best], "solved" if near else "failed", count
+    return candidates[best], errors[best] <= NEAR * np.abs(d).max(initial=0.0)
 
 
 def program(P, q, G, h) -> tuple[np.ndarray, np.ndarray, str, int]:
@@ -73,13 +79,17 @@ def program(P, q, G, h) -> tuple[np.ndarray, np.ndarray, str, int]:
         ) from None
     from scipy.sparse import csc_matrix, triu
 
-    settings = clarabel.DefaultSettings()
+    settings, count = clarabel.DefaultSettings(), 0
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
     settings.max_threads = 1
-    cones = [clarabel.NonnegativeConeT(len(h))]
-    found = clarabel.DefaultSolver(csc_matrix(triu(P)), q, csc_matrix(G), h, cones, settings).solve()
-    return np.array(found.x), np.array(found.z), str(found.status), found.iterations
+    args = csc_matrix(triu(P)), q, csc_matrix(G), h, [clarabel.NonnegativeConeT(len(h))], settings
+    for tolerance in TOLERANCES:
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        found = clarabel.DefaultSolver(*args).solve()
+        count += found.iterations
+        if (status := str(found.status)) == "Solved" or status.endswith("Infeasible"):
+            break
+    return np.array(found.x), np.array(found.z), status, count
 
 
 @checked(H=an_array, free=an_array, T=an_array, bias=an_array)
@@ -138,15 +148,16 @@ def least_constraint(H, free, T, bias) -> LeastConstraint:
         L = np.linalg.cholesky(H)
     except np.linalg.LinAlgError:
         refuse("least_constraint: H", H, "a positive definite mass matrix")
-    W = np.linalg.solve(L, T)  # in y = L^T (a - a_0): min y^T y / 2 over W^T y + d >= 0
-    d = T.T @ free + bias
-    y, forces, status, _ = program(np.eye(len(free)), np.zeros(len(free)), -W.T, d)
-    if status not in ENDED:
+    W, d = np.linalg.solve(L, T), T.T @ free + bias  # in y = L^T (a - a_0): min y^T y / 2 over W^T y + d >= 0
+    lengths = np.linalg.norm(W, axis=0)
+    lengths[lengths == 0.0] = 1.0
+    size = np.abs(d / lengths).max(initial=0.0) or 1.0
+    W, d = W / lengths, d / lengths / size
+    _, forces, status, _ = program(np.eye(len(free)), np.zeros(len(free)), -W.T, d)
+    near = False
+    if status in ENDED:
+        forces, near = nearest(W.T @ W, d, forces)  # the conditions of the optimum, as y = W forces
+    if not near:
         nothing = np.full(len(free), np.nan), np.full(len(bias), np.nan)
         return LeastConstraint(*nothing, "infeasible" if status.endswith("Infeasible") else "failed")
-    active = forces > np.maximum(W.T @ y + d, 0.0)
-    exact = np.zeros(len(bias))
-    exact[active] = least_norm(W[:, active].T @ W[:, active], -d[active])
-    forces = exact if (exact >= 0.0).all() else np.maximum(forces, 0.0)
-    a = free + np.linalg.solve(L.T, W @ forces)
-    return LeastConstraint(a, forces, "solved")
+    return LeastConstraint(free + np.linalg.solve(L.T, W @ forces) * size, forces * size / lengths, "solved")
