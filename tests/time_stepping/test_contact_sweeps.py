@@ -12,6 +12,8 @@ from kinetree.constraints.row_law import RowLaw
 from kinetree.state_kinematics import Kinematics
 from tests.constraints.test_constrained_system import looped
 
+DRAWS = 30  # of contacts, among which are some of 9 independent rows, of most trees
+
 
 def space_of(model, q):
     """The space of the factors at a position, with the dense mass matrix and the rows of loops."""
@@ -39,6 +41,9 @@ def natural_map(A, b, mu, impulses) -> float:
     for n in range(len(mu)):
         at = slice(3 * n, 3 * n + 3)
         (x, y, push), u = impulses[at], w[at]
+        if not A[at, at].any():  # on a body that does not move
+            assert not u.any() and not impulses[at].any()
+            continue
         scale = 1.0 / np.linalg.eigvalsh(A[at, at]).max()
         slid = np.array([x, y]) - scale * u[:2]
         slid *= min(1.0, mu[n] * push / max(np.linalg.norm(slid), 1e-300))
@@ -64,31 +69,55 @@ def test_vectors_of_the_space_are_those_of_dense_algebra(seed):
     v, still = solved(f, 0.0 * target), np.zeros((len(K), 3))
     z, w = space.momentum(f.tolist()), [space.row(row) for row in rows[0]]
     assert np.array(space.velocities(z)) == pytest.approx(v, rel=1e-8, abs=1e-9 * np.abs(v).max())
-    assert [product(a, z) for a in w] == pytest.approx(J @ v, rel=1e-8, abs=1e-9 * np.abs(J @ v).max())
+    # Loops may hold the point: then all is rounding, of the size of what they take away.
+    free, alone = np.linalg.solve(M, f), np.linalg.solve(M, J.T)
+    assert [product(a, z) for a in w] == pytest.approx(J @ v, rel=1e-8, abs=1e-9 * (np.abs(J) @ np.abs(free)).max())
     response = J @ solved(J.T, still)
     found = np.array([[product(a, b) for b in w] for a in w])
-    assert found == pytest.approx(response, rel=1e-8, abs=1e-9 * np.abs(found).max())
+    assert found == pytest.approx(response, rel=1e-8, abs=1e-9 * (J @ alone).max())
     if len(K):
         v = solved(0.0 * f, target)
         assert np.array(space.closing(target.tolist())) == pytest.approx(v, rel=1e-8, abs=1e-9 * np.abs(v).max())
 
 
+def sticking_rate(J, M) -> float:
+    """What a sweep leaves of the velocities that contacts end, if all stick: the rate of alternating projections."""
+    W, left = np.linalg.solve(np.linalg.cholesky(M), J.T).T, np.eye(len(M))
+    for w in W.reshape(-1, 3, len(M)):
+        left = left @ (np.eye(len(M)) - np.linalg.pinv(w, rcond=1e-7) @ w)
+    rates = np.abs(np.linalg.eigvals(left))
+    return rates[rates < 1.0 - 1e-9].max(initial=0.0)  # 1 is that of velocities along which no contact acts
+
+
 @pytest.mark.seeds(8)
 def test_many_sweeps_solve_the_contact_problem(seed):
-    """Sticking, sliding and opening contacts of a tree: the laws hold in all, and the velocities are those of them."""
+    """Sticking, sliding and opening contacts of a tree: the laws hold in all, and the velocities are those of them.
+
+    Sweeps over contacts that stick are alternating projections onto the velocities that each of them leaves; where a
+    sweep leaves less than 0.8, 200 leave 4e-20. No theorem covers contacts that slide, of which the margin is meant.
+    Contacts with dependent rows have impulses without effect, which set the limits of friction of each other and
+    may creep for thousands of sweeps: there, and in slower problems, sweeps have to come closer to the laws only.
+    """
     rng, count = np.random.default_rng(seed), 3
     model = kt.models.random_tree(6, seed=seed)
     q, _ = model.random_state(rng)
     space, M, _ = space_of(model, q)
     mu, f = rng.uniform(0.1, 0.9, count), rng.standard_normal(model.nv)
-    J, rows = random_contacts(model, q, rng, count)
-    blocks = [Cone(map(space.row, row), [0.0] * 3, float(x), [0.0] * 3) for row, x in zip(rows, mu, strict=True)]
-    z, residual = swept(blocks, space.momentum(f.tolist()), sweeps=200)
-    impulses = np.concatenate([block.impulses for block in blocks])
-    A, b = J @ np.linalg.solve(M, J.T), J @ np.linalg.solve(M, f)
-    assert natural_map(A, b, mu, impulses) < 1e-9 and residual < 1e-9
-    v = np.linalg.solve(M, f + J.T @ impulses)
-    assert np.array(space.velocities(z)) == pytest.approx(v, rel=1e-8, abs=1e-9)
+    drawn = [random_contacts(model, q, rng, count) for _ in range(DRAWS)]
+    quick = [np.linalg.matrix_rank(J, 1e-6) == 3 * count and sticking_rate(J, M) < 0.8 for J, _ in drawn]
+    for n in sorted({0, *np.flatnonzero(quick)[:2]}):
+        J, rows = drawn[n]
+        blocks = [Cone(map(space.row, row), [0.0] * 3, float(x), [0.0] * 3) for row, x in zip(rows, mu, strict=True)]
+        A, b, misfits = J @ np.linalg.solve(M, J.T), J @ np.linalg.solve(M, f), []
+        for sweeps in (10, 190):  # the second time from the impulses of the first
+            z, residual = swept(blocks, space.momentum(f.tolist()), sweeps=sweeps)
+            impulses = np.concatenate([block.impulses for block in blocks])
+            misfits.append(natural_map(A, b, mu, impulses))
+        if quick[n]:
+            assert misfits[1] < 1e-9 and residual < 1e-9
+        assert misfits[1] < max(1e-9, 0.5 * misfits[0])
+        v = np.linalg.solve(M, f + J.T @ impulses)
+        assert np.array(space.velocities(z)) == pytest.approx(v, rel=1e-8, abs=1e-9)
 
 
 @pytest.mark.parametrize(("response", "speed"), [(1.0, 1.0), (1e9, 1.0), (1e-6, 1e-6)])
