@@ -175,7 +175,9 @@ def test_joints_that_depend_on_time(seed):
     rng, t = np.random.default_rng(seed), 0.7
     q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     alike(kt.redmax.accelerations(model, q, v, tau, t=t).values, kt.forward_dynamics(model, q, v, tau, t=t))
-    body, n = model.body_names[-1], rng.standard_normal((1, 3))
+    n = rng.standard_normal((1, 3))
+    moves = kt.redmax.jacobian(model, q, t=t).any(axis=(1, 2))  # not as a function of time alone
+    body = model.body_names[int(np.flatnonzero(moves)[-1])]
     row = kt.redmax.point_rows(model, q, v, body, n, at=(0.1, 0.2, 0.3), t=t, target=[-0.4])
     where = dict(frame=body, reference="local_world_aligned")
     arm = kt.pose(model, q, t=t, frame=body).R_WF @ (0.1, 0.2, 0.3)
@@ -188,6 +190,10 @@ def test_joints_that_depend_on_time(seed):
         v_1 = kt.redmax.velocities(model, q, v, tau, [row], dt=0.01, t=t, method=method).values
         w, speed = np.split(kt.velocity(model, q, v_1, t=t, **where), 2)
         assert n[0] @ (speed + np.cross(w, arm)) == pytest.approx(-0.4, abs=1e-8)
+    for index in np.flatnonzero(~moves)[1:]:
+        row = kt.redmax.point_rows(model, q, v, model.body_names[index], n, t=t, target=[-0.4])
+        with pytest.raises(ConstraintError, match=r"no joint velocity .* point of body\d \(row 0"):
+            kt.redmax.accelerations(model, q, v, tau, [row], t=t)
     with pytest.raises(ArgumentError, match="accelerations: t is None, expected the time"):
         kt.redmax.accelerations(model, q, v, tau)
 
@@ -285,6 +291,9 @@ def test_bad_rows_are_named():
     for method in ("kkt", "dual"):
         with pytest.raises(ConstraintError, match=r"over-constrained: .*(drive|prescribed)"):
             kt.redmax.accelerations(arm, *state, [still, moving], method=method)
+        fixed = kt.redmax.point_rows(arm, *state[:2], "world", [[0, 0, 1]], target=[1.0])
+        with pytest.raises(ConstraintError, match=r"no joint velocity changes .*: point of world \(row 1, by -1\)"):
+            kt.redmax.accelerations(arm, *state, [still, fixed], method=method)
         again = kt.redmax.accelerations(arm, *state, [still, still], method=method)  # redundant, not contradictory
         alike(again.values, kt.redmax.accelerations(arm, *state, [still]).values)
         assert again.multipliers[0] == pytest.approx(again.multipliers[1])

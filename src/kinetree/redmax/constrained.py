@@ -312,6 +312,13 @@ def _checked(y, lam, G, right, inequality, names) -> Constrained:
     missed = np.flatnonzero(np.abs(misfit) > MISFIT * size)
     if len(missed):
         shown = ", ".join(f"{names[n]} (row {n}, by {misfit[n]:.3g})" for n in missed[:4])
+        if not G[missed].any():
+            raise ConstraintError(
+                f"no joint velocity changes what these rows hold, and it is not what they ask for: {shown}. Their "
+                "coefficients are zero, as those of points of a body that is fixed, or moves as a function of time "
+                "alone. Leave rows out, or make their targets agree.",
+                rows=tuple(missed.tolist()),
+            )
         raise ConstraintError(
             f"the rows contradict each other, the system is over-constrained: {shown} cannot hold with the others. "
             "Leave rows out, or make their targets agree.",
