@@ -157,6 +157,7 @@ def test_limits_of_ball_joints_are_stops():
     model, mj = load_mjcf(text), mujoco.MjModel.from_xml_string(text)
     (stop,), data = [force for force in model.forces if isinstance(force, RotationStop)], mujoco.MjData(mj)
     assert stop.joint == "c1" and stop.angle == pytest.approx(np.radians(60)) and model.unsupported == ()
+    assert model.without_limits().forces == ()
     (ball,) = np.flatnonzero(mj.jnt_type == mujoco.mjtJoint.mjJNT_BALL)
     axis, k = np.array([0.36, 0.48, -0.8]), model.v_index("c1")
     for turn, e in ((0.9, 0.0), (1.5, 1.5 - np.pi / 3), (2.0 * np.pi - 1.7, 1.7 - np.pi / 3)):  # the last one backwards

@@ -17,6 +17,7 @@ from kinetree.constraints.registry import checked_constraints
 from kinetree.errors import ModelError, unknown_name
 from kinetree.forces.contract import ForceElement
 from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
+from kinetree.forces.rotation_stop import RotationStop
 from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.html_text import of_model
 from kinetree.model import construction
@@ -30,14 +31,7 @@ from kinetree.model.equipped import Equipped
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_arrays import JointArrays
 from kinetree.model.joint_forces import check_number_names, joint_forces
-from kinetree.model.loop_joints import (
-    check_loops,
-    forces_in_loops,
-    loop_numbers,
-    placed,
-    with_forces,
-    without_forces,
-)
+from kinetree.model.loop_joints import check_loops, forces_in_loops, loop_numbers, placed, with_forces, without_forces
 from kinetree.model.numbers import VELOCITY_ARRAYS, Numbers, ScalarModel, numbers_of, snapped_inertia
 from kinetree.model.parts import Frame, Geometry, Report
 from kinetree.model.ranges import drawn, position_ranges
@@ -417,10 +411,12 @@ class Model(Equipped, JointArrays, ContactChoice):
         return self.replace(forces=(*self.forces, *forces))
 
     def without_limits(self) -> Model:
-        """A copy whose joints, those of loops too, have no position limits and no stops."""
+        """A copy whose joints, those of loops and ball joints too, have no position limits and no stops."""
         none = {"lower": -np.inf, "upper": np.inf, "limit_stiffness": 0.0, "limit_damping": 0.0}
         loops = tuple(replace(loop, **none) for loop in self.loops)
-        return self.replace(**none, equipment=replace(self.equipment, loops=loops)).with_rows_of(self)
+        free = self.replace(**none, equipment=replace(self.equipment, loops=loops))
+        others = tuple(force for force in free.forces if not isinstance(force, RotationStop))
+        return (free if others == free.forces else free.replace(forces=others)).with_rows_of(self)
 
     def without_unsupported(self, *kinds: str) -> Model:
         """A copy without the features that the complete dynamics do not compute, or without all of some kinds.

@@ -284,16 +284,22 @@ def _unconstrained(s) -> np.ndarray:
 
 
 def _tolerance(s) -> np.ndarray:
-    """Rounding of accelerations: errors of forces and of rows, each through its response, (n, nv).
+    """Rounding of accelerations, (n, nv)."""
+    return rounding(s)[0]
+
+
+def rounding(s) -> tuple[np.ndarray, np.ndarray]:
+    """Of accelerations and of multipliers: errors of forces and of rows, each through its response; (n, nv), (n, nc).
 
     Methods that solve for multipliers first subtract the rates of the rows under the accelerations without constraints,
     which may be much larger than those with them.
     """
-    a, f, P, Q, _ = responses(s)
+    a, f, P, Q, A_inverse = responses(s)
     t = s.tolerances
     wrong = t.forces(a) + t.u * (np.abs(s.tau) + np.abs(_passive(s)) + f) + t.solved(a)
     rows = t.u * row_terms(s) + _gap(s) * (np.einsum("nck,nk->nc", row_sizes(s), a) + _bias_size(s))
-    return 4.0 * ((P @ wrong[..., None])[..., 0] + (Q @ rows[..., None])[..., 0])
+    wrong, rows = wrong[..., None], rows[..., None]
+    return 4.0 * (P @ wrong + Q @ rows)[..., 0], 4.0 * (np.swapaxes(Q, 1, 2) @ wrong + A_inverse @ rows)[..., 0]
 
 
 def _of_fixed_coordinates(s) -> np.ndarray:

@@ -10,8 +10,8 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.verification.check import Check, Compared, LeftOut
 from kinetree.verification.derivative_methods import FEW, WIDE
-from kinetree.verification.differences import by_position, derivative, steps
-from kinetree.verification.loop_checks import closed, responses, row_sizes, row_terms
+from kinetree.verification.differences import H, by_position, derivative, steps
+from kinetree.verification.loop_checks import closed, responses, rounding, row_sizes, row_terms
 from kinetree.verification.plain import PRECISE
 
 AXES = {"a": ("v", "v"), "lambda": ("row", "v")}
@@ -41,16 +41,22 @@ def _solution(s, q, v, tau):
 
 
 def _differences(s) -> dict:
-    """Derivatives of both in q, v and tau, with the errors of the differences."""
+    """Derivatives of both in q, v and tau, with the errors of the differences.
+
+    Values are rounded as solutions are: by the sizes of the terms of forces and rows, each through its response. Both
+    are affine in tau, so that steps of one have no error but rounding, which they divide by one.
+    """
     directions = steps()[:, None, None, None] * np.eye(s.model.nv, dtype=PRECISE)[:, None, :]
     size = np.abs(_solution(s, s.q, s.v, s.tau)).astype(float) + 1.0
+    size = size + np.concatenate(rounding(s), axis=-1) / s.tolerances.u
     found = {"q": by_position(s, lambda q, t: _solution(s, q, s.v, s.tau), size)}
-    for name, values in (
-        ("v", lambda: _solution(s, s.q, s.v + directions, s.tau)),
-        ("tau", lambda: _solution(s, s.q, s.v, s.tau + directions)),
+    for name, unit, solutions in (
+        ("v", 1.0, lambda step: _solution(s, s.q, s.v + step, s.tau)),
+        ("tau", 1.0 / PRECISE(H), lambda step: _solution(s, s.q, s.v, s.tau + step)),
     ):
-        rate, error = derivative(values(), size[None])
-        found[name] = np.moveaxis(rate, 0, -1), np.moveaxis(error, 0, -1)
+        values = solutions(unit * directions)
+        rate, error = derivative(values, size[None] + np.abs(values).max(axis=0).astype(float))
+        found[name] = np.moveaxis(rate / unit, 0, -1), np.moveaxis(error / float(unit), 0, -1)
     return found
 
 
