@@ -11,6 +11,7 @@ S, J, M, T, L = "spatial/test_", "joints/test_", "model/test_", "trees/test_", "
 A, I = "analytic/test_golden_", "identities/test_"
 METHODS_ID, METHODS_M = f"{T}inverse_dynamics_methods.py", f"{T}mass_matrix_methods.py"
 ARMS = "control/test_two_arms"
+MAXIMAL, REDMAX, NOTES = "maximal_coordinates/test_", "redmax/test_", f"{A}notes.py"
 METHODS_FD = f"{T}forward_dynamics_methods.py"
 CONSTRAINTS, ARTICULATED = f"{A}constraints.py", f"{A}articulated_bodies.py"
 
@@ -225,15 +226,40 @@ ITEMS = {
     "C0A.08": f"{S}operation_counts.py::test_section_A5",
     "C0A.09": f"{S}operation_counts.py::test_the_counter_counts",
     "C0A.10": f"{S}compact_and_dense.py::test_inertias",
-    # Sueda, sections 2.4 to 2.6, 2.10, 2.12, 2.13
+    # Sueda, chapter 1: maximal coordinates
+    "S1.01": "liegroup/test_se3.py::test_printed_derivative_of_a_pose",
+    "S1.02": "liegroup/test_se3.py::test_printed_logarithm",
+    "S1.03": "liegroup/test_se3.py::test_material_jacobian",
+    "S1.04": "liegroup/test_se3.py::test_adjoint_and_its_rate",
+    "S1.05": f"{MAXIMAL}systems.py::test_newton_and_euler",
+    "S1.06": "geometry/test_primitives.py::test_principal_axes_of_a_composite_body",
+    "S1.07": f"{NOTES}::test_free_flight_in_maximal_coordinates",
+    "S1.08": f"{NOTES}::test_a_linearly_implicit_step_of_damping",
+    "S1.09": f"{NOTES}::test_stiffness_of_a_point_force",
+    "S1.10": f"{NOTES}::test_stiffness_of_a_spring_of_no_length",
+    "S1.11": "muscles/test_curves.py::test_coefficients_of_the_notes",
+    "S1.12": "muscles/test_muscle.py::test_stiffness_and_damping_are_rank_one_in_the_moment_arm",
+    "S1.13": f"{NOTES}::test_stiffness_and_damping_of_a_spring_with_rest_length",
+    "S1.14": f"{MAXIMAL}systems.py::test_rows_are_those_that_the_joint_leaves",
+    "S1.15": f"{MAXIMAL}models.py::test_wrenches_of_joints",
+    "S1.16": "contact/test_of_model.py::test_maximal_coordinates_have_the_impulses_of_the_tree",
+    "S1.17": f"{MAXIMAL}systems.py::test_drift_and_its_remedies",
+    "S1.18": "contact/test_approximations.py::test_the_relaxation_lifts_contacts_that_slide",
+    # Sueda, chapter 2: REDMAX
+    "S2.01": f"{REDMAX}equations.py::test_jacobians",
+    "S2.02": f"{REDMAX}equations.py::test_reduced_equation",
+    "S2.03": f"{REDMAX}equations.py::test_steps",
     "S2.04": f"{J}golden_euler_printed.py::test_jacobian_of_xzx",
     "S2.05": f"{J}spline_curve.py::test_transform_subspace_and_its_rate_are_those_of_algorithm_3",
     "S2.06": f"{J}spline_surface.py::test_transform_subspace_and_its_rate_are_those_of_algorithm_4",
-    "S2.07": f"{I}complete.py::test_semi_implicit_acceleration_takes_damping_at_the_end_of_the_step",
-    "S2.08": f"{CONSTRAINTS}::test_equal_angles_are_one_freedom",
+    "S2.07": f"{REDMAX}equations.py::test_implicit_steps_are_stable",
+    "S2.08": f"{REDMAX}constraints.py::test_equal_angles_are_one_degree_of_freedom",
     "S2.09": "deformables/test_strands.py::test_attached_nodes_are_on_their_bodies",
     "S2.10": f"{L}book_loops.py::test_two_rows_across_the_hinge_close_a_four_bar",
-    "S2.12": f"{T}jacobian_products.py::test_cost_grows_by_the_same_number_with_every_body",
+    "S2.11": f"{REDMAX}constraints.py::test_hybrid_dynamics",
+    "S2.12": f"{REDMAX}equations.py::test_cost_of_the_products_is_linear",
+    "S2.13": "contact/test_approximations.py::test_staggered_projections_with_disks_solve_coulombs_law",
+    "S2.14": "contact/test_joint_friction.py::test_a_bearing_slips_at_the_torque_of_its_load",
     "S2.15": f"{T}hybrid.py::test_three_methods_agree",
     "S2.16": f"{L}multiplier_methods.py::test_methods_agree",
     "S2.17": f"{T}inverse_mass.py::test_preconditioned_conjugate_gradients_on_a_stiff_chain",
@@ -252,5 +278,5 @@ ITEMS = {
 }
 
 LAST = {"C02": 36, "C03": 23, "C04": 27, "C05": 8, "C06": 17, "C07": 17, "C08": 28, "C09": 20, "C10": 14, "C0A": 10,
-        "U": 11}  # fmt: skip
+        "S1": 18, "S2": 17, "U": 11}  # fmt: skip
 """Items of each chapter."""

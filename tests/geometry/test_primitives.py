@@ -137,6 +137,23 @@ def test_parts_add_up_to_the_whole():
     assert_same(body_mass_properties(parts, mass=expected.mass), expected)
 
 
+def test_principal_axes_of_a_composite_body():
+    """Right-handed, in the order of the moments; a turned box has its formula's moments along its own edges."""
+    turn = random_rotation(np.random.default_rng(3))
+    box = mass_properties(Geometry("box", (0.4, 0.6, 0.8)), mass=12.0)
+    moments, axes = box.seen_from(turn, np.array([1.0, 2.0, 3.0])).principal
+    np.testing.assert_allclose(moments, [0.36 + 0.16, 0.64 + 0.16, 0.64 + 0.36], rtol=1e-13)
+    np.testing.assert_allclose(np.abs(turn.T @ axes), np.eye(3)[::-1], atol=1e-12)  # the longest edge is the easy axis
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        parts = [Geometry("box", rng.uniform(0.1, 1.0, 3), p_BG=rng.standard_normal(3)) for _ in range(3)]
+        body = body_mass_properties(parts, density=500.0)
+        moments, axes = body.principal
+        np.testing.assert_allclose(axes @ np.diag(moments) @ axes.T, body.inertia, rtol=0, atol=1e-11 * moments[2])
+        np.testing.assert_allclose(axes.T @ axes, np.eye(3), rtol=0, atol=1e-14)
+        assert np.linalg.det(axes) == pytest.approx(1.0, abs=1e-13) and (np.diff(moments) >= 0.0).all()
+
+
 def test_roles_choose_the_shapes():
     """A shape of role "both" always counts, others by their role; "both" takes all."""
     shapes = [

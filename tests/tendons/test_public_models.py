@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import metadata
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.io.mjcf.read import load_mjcf
+from tests.forces.test_actuators import ours, theirs
 from tests.tendons.ring_paths import by_rings
 from tests.tendons.test_mujoco_tendons import MuJoCo, assert_same, needs_winding_rule
 
@@ -46,6 +48,59 @@ def test_lengths_jacobians_and_rates_are_mujocos(name):
     spec = mujoco.MjSpec.from_file(path)
     spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # MuJoCo 4 finds no ranges of length of arm26
     assert_same(load_mjcf(path, unsupported="drop"), spec.compile(), 20, tolerance)
+
+
+ACTUATED = ("muscle", "quadruped", "dog", "rodent", "fruit fly", "arm26", "134 muscles")
+
+
+def free_of_constraints(path: str, folder: Path) -> str:
+    """The file as MuJoCo writes it, without what it solves by soft constraints; muscles have ranges of lengths."""
+    spec = mujoco.MjSpec.from_file(path)
+    spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
+    for equality in list(spec.equalities):
+        spec.delete(equality)
+    for tendon in spec.tendons:
+        tendon.frictionloss, tendon.limited, tendon.range = 0.0, 0, [0.0, 0.0]
+    for joint in spec.joints:
+        joint.frictionloss, joint.limited = 0.0, 0
+    for actuator in list(spec.actuators):
+        if actuator.trntype == mujoco.mjtTrn.mjTRN_BODY:  # adhesion: a force of contacts
+            spec.delete(actuator)
+    mj = spec.compile()
+    for actuator in spec.actuators:
+        if actuator.gaintype == mujoco.mjtGain.mjGAIN_MUSCLE:
+            actuator.lengthrange = np.array([0.7, 1.3]) * mj.actuator_length0[actuator.id]
+    spec.compile()
+    for what in ("meshdir", "texturedir"):
+        setattr(spec, what, str(Path(path).parent / getattr(spec, what)))
+    text = folder / Path(path).name
+    text.write_text(spec.to_xml())
+    return str(text)
+
+
+@pytest.mark.sweep
+@needs_winding_rule
+@pytest.mark.parametrize("name", ACTUATED)
+def test_forces_of_actuators_and_accelerations_are_mujocos(name, tmp_path):
+    """At random states, controls and activations: lengths, forces, rates, joint forces, qacc."""
+    package, inside, tolerance = MODELS[name]
+    path = installed(package, inside)
+    if path is None:
+        pytest.skip(f"{package} is not installed")
+    path = free_of_constraints(path, tmp_path)
+    model, mj = load_mjcf(path), mujoco.MjModel.from_xml_path(path)
+    mj.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    assert model.n_actuators == mj.nu and not model.unsupported
+    for n in range(3):
+        rng = np.random.default_rng(n)
+        q, v = model.random_q(rng), rng.normal(size=model.nv)
+        x, u = rng.uniform(0.05, 0.5, size=model.nx), rng.uniform(-1.0, 1.0, size=model.nu)
+        expected = theirs(model, mj, q, v, x, u)
+        with kt.interpreted():
+            found = ours(model, q, v, x, u)
+        for what, numbers in expected.items():
+            scale = max(1.0, float(np.abs(numbers).max(initial=0.0)))
+            np.testing.assert_allclose(np.asarray(found[what], float), numbers, 0.0, tolerance * scale, err_msg=what)
 
 
 @pytest.mark.sweep

@@ -58,6 +58,32 @@ class MassProperties:
         """Mean density [kg/m^3]."""
         return self.mass / self.volume
 
+    @property
+    def principal(self) -> tuple[np.ndarray, np.ndarray]:
+        """Principal moments about the center of mass, and the axes that they belong to.
+
+        Returns
+        -------
+        moments : (3,) array
+            In ascending order [kg m^2].
+        axes : (3, 3) array
+            A rotation, right-handed, whose columns are the axes in the body: ``axes @ diag(moments) @ axes.T`` is the
+            inertia [1].
+
+        Notes
+        -----
+        Source: Sueda, eq. 1.25-1.26.
+
+        Examples
+        --------
+        >>> from kinetree.model.parts import Geometry
+        >>> bars = (Geometry("box", (2.0, 0.1, 0.1)), Geometry("box", (0.1, 2.0, 0.1), p_BG=(0.0, 1.0, 0.0)))
+        >>> moments, axes = body_mass_properties(bars, mass=10.0).principal
+        >>> moments.round(3).tolist(), round(float(np.linalg.det(axes)), 12)
+        ([1.679, 4.179, 5.842], 1.0)
+        """
+        return principal_axes(self.inertia)
+
     def scaled_to(self, mass: float) -> MassProperties:
         """The same shape with another mass.
 
@@ -91,6 +117,13 @@ class MassProperties:
             d = part.com - com
             inertia = inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
         return MassProperties(mass, com, inertia, self.volume + other.volume, self.notes + other.notes)
+
+
+def principal_axes(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of a symmetric (3, 3) matrix, and a rotation whose columns are its eigenvectors."""
+    moments, axes = np.linalg.eigh(inertia)
+    axes[:, 2] *= np.sign(np.linalg.det(axes))
+    return moments, axes
 
 
 @checked(shape=meshes.one_shape)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.calls import plain_call
+from kinetree.geometry.mass_properties import principal_axes
 from kinetree.model.closing import usual_position
 from kinetree.viewer.part import Part, along, pose_matrix
 
@@ -80,9 +81,7 @@ def principal(model, i: int):
     inertia = model.I[i]
     c, m = np.array([*inertia.com]), float(inertia.m)
     about_origin = np.array(inertia.I.matrix.rows, dtype=float)
-    moments, axes = np.linalg.eigh(about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)))
-    axes[:, 2] *= np.sign(np.linalg.det(axes))
-    return moments, axes
+    return principal_axes(about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)))
 
 
 def _box(model, i: int) -> tuple[float, ...]:
