@@ -65,7 +65,7 @@ def test_impedance_of_a_frame_is_passive(axes, seed):
             return kt.kinetic_energy(model, q_t, v_t) + 0.5 * e @ K @ e
 
         V = kt.velocity(model, q, v, frame=frame, reference=reference)
-        assert abs(rates(energy)[0] + V @ D @ V) < 1e-7 * (1.0 + V @ D @ V + energy(0.0))
+        assert abs(rates(energy, a)[0] + V @ D @ V) < 1e-7 * (1.0 + V @ D @ V + energy(0.0))
 
 
 @pytest.mark.seeds(5)
@@ -90,7 +90,7 @@ def test_errors_of_a_frame_task_are_linear(part, seed):
         (R_d, p_d), _, _ = reference(t)
         return error_of(*kt.pose(model, moved(model, q, v, a, t)[0], frame="tool"), R_d, p_d)[rows]
 
-    e_dot, e_ddot = rates(error)
+    e_dot, e_ddot = rates(error, a)
     size = 1.0 + np.abs(a).max()
     assert np.abs(e_ddot + kd @ e_dot + kp @ error(0.0)).max() < 1e-5 * size * np.abs(kp).max()
 
@@ -192,7 +192,7 @@ def test_shaped_inertia_with_a_measured_wrench():
             now = error_of(*kt.pose(model, moved(model, q, v, a, t)[0], frame="tool"), *pose, "local")
             return 0.5 * now @ K @ now
 
-        assert abs(rates(energy)[0] + energy_rate) < 1e-6 * (1.0 + e @ K @ e)
+        assert abs(rates(energy, a)[0] + energy_rate) < 1e-6 * (1.0 + e @ K @ e)
 
 
 def test_posture_of_a_compliant_frame_leaves_its_pose_alone():
