@@ -114,7 +114,8 @@ class MaximalSystem(System):
 
         Notes
         -----
-        Where joints are open the nearest positions are taken (``Joint.loop_coordinates``).
+        Where joints are open the nearest positions are taken (``Joint.loop_coordinates``). Composite joints may have
+        several positions of one pose, such as those of a screw that slides; any of them is found.
         """
         joints = self._evaluated("reduced_state", q, v, t=t).joints
         return joints.q, joints.v
