@@ -138,6 +138,25 @@ def test_backward_differentiation_by_conjugate_gradients(order):
     assert runs[1].v == pytest.approx(runs[0].v, abs=1e-7)
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_backward_differentiation_without_matrices_under_large_tensions(order):
+    """A rope of links between ceiling and floor, stretched by a tenth: runs of the direct solver to 1e-9 up to 1e9 N/m.
+
+    There Gauss-Newton slopes, without that of the tension, do not contract: the exact products take over.
+    """
+    rope = kt.models.n_pendulum(4)
+    v0 = np.array([3.0, 0.0, -2.0, 0.0])
+    for k in (1e4, 1e9):
+        spring = kt.forces.PointSpring("spring", rope.body_names[-1], "world", k, 1.9, 0.0, (0, 0, -1), (0, 0, -6))
+        runs = [
+            kt.simulate(rope.with_forces(spring), v0=v0, duration=0.2, dt=1e-2,
+                        integrator=kt.integrators.BDF(order, solver))
+            for solver in ("direct", "conjugate_gradients")
+        ]  # fmt: skip
+        assert runs[1].q == pytest.approx(runs[0].q, abs=1e-9) and runs[1].v == pytest.approx(runs[0].v, abs=1e-7)
+        assert np.abs(runs[1].v).max() < 10.0
+
+
 def test_what_conjugate_gradients_refuse():
     """Rows of constraints, rollouts and matrices that are not positive definite, each by name."""
     with pytest.raises(kt.errors.UnsupportedError, match=r"four_bar.*constraints"):

@@ -25,7 +25,7 @@ class BDF:
         Of Newton's equations: elimination of the exact matrix; or conjugate gradients without a matrix, with
         Gauss-Newton slopes of the passive forces, preconditioned by the articulated-body factorization, for large trees
         with many springs, in models without constraints. The equations of the step are the same, and they are solved to
-        rounding; the second iteration converges linearly.
+        rounding; the second iteration converges linearly, and where it is slow, GMRES with exact products takes over.
 
     Raises
     ------

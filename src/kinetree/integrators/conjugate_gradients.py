@@ -80,15 +80,19 @@ class Equations:
     def solve(self, q, v, h, b, given: tuple, tolerance: float, guess, t: float) -> tuple[np.ndarray, int]:
         """x and the number of iterations; ``given`` are wrenches and inputs of forces, t [s] is for messages."""
         inputs = given[self._first_input :]
-        precondition = _unchanged
-        if self._preconditioner:
-            factorize, solve = self._preconditioner
-            precondition = functools.partial(solve, *factorize(q, v, h, *inputs))
+        precondition = self.preconditioner(q, v, h, given)
         found = conjugate_gradients(
             lambda y: self._product(q, v, y, h, *inputs), b, precondition, guess, tolerance, MOST * len(b), t
         )
         self.iterations.append(found[1])
         return found
+
+    def preconditioner(self, q, v, h, given: tuple):
+        """The approximation of the inverse matrix at a state, as a function of vectors."""
+        if not self._preconditioner:
+            return _unchanged
+        factorize, solve = self._preconditioner
+        return functools.partial(solve, *factorize(q, v, h, *given[self._first_input :]))
 
 
 class MatrixFreeStep:

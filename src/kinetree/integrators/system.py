@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.algorithms.projection import has_loops, is_projected
 from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.compiler.derivative_functions import derivative_spec
 from kinetree.compiler.function import Function
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.kernels import ALONG_TENDONS, CLOSED_STATE, RATE
@@ -109,3 +110,8 @@ class System:
         if f is None:
             f = self.model.functions.setdefault(key, Function(spec, self.model, present, {}, checks))
         return f
+
+    def derivative(self, part: Spec, mode: str, wrt: tuple[str, ...], of: tuple[str, ...]) -> Function:
+        """A derivative of a part of a step, as of `kinetree.differentiate`; it takes all inputs that the part takes."""
+        present = tuple(name for name in self._given if name in part.optional)
+        return self.function(derivative_spec(part, mode, wrt, of, present), checks=False)
