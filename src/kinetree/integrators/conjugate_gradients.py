@@ -108,8 +108,10 @@ class MatrixFreeStep:
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         h, given = np.array(h), f_ext(t)
         b = self._right(q, v, tau(t), h, *given)
-        self._a, _ = self._equations.solve(q, v, h, b, given, TOLERANCE, self._a, t)
-        return self._end(q, v, self._a, h, *given[self._first_input :])
+        with np.errstate(all="ignore"):  # the loop of steps finds states that are not finite
+            a, _ = self._equations.solve(q, v, h, b, given, TOLERANCE, self._a, t)
+        self._a = a if np.isfinite(a).all() else np.zeros_like(a)
+        return self._end(q, v, a, h, *given[self._first_input :])
 
 
 def conjugate_gradients(product, b, precondition, x, tolerance: float, most: int, t: float = 0.0):
@@ -120,7 +122,7 @@ def conjugate_gradients(product, b, precondition, x, tolerance: float, most: int
     product, precondition : callable
         ``A y``, and an approximation of ``A^-1 r``, symmetric positive definite.
     b, x : (n,) array
-        Right-hand side and first guess.
+        Right-hand side and first guess, which is dropped where zero is nearer.
     tolerance : float
         Of ``r^T P r`` relative to ``b^T P b``, as root.
     most : int
@@ -137,10 +139,12 @@ def conjugate_gradients(product, b, precondition, x, tolerance: float, most: int
     -----
     Source: Hestenes, Stiefel (1952); Saad, *Iterative Methods for Sparse Linear Systems*, algorithm 9.1.
     """
-    enough = tolerance * tolerance * float(b @ precondition(b))
     r = b - product(x)
-    z = precondition(r)
-    p, error = z, float(r @ z)
+    z, at_zero = precondition(r), precondition(b)
+    error, whole = float(r @ z), float(b @ at_zero)
+    if not error <= whole:
+        x, r, z, error = np.zeros_like(b), b, at_zero, whole
+    p, enough = z, tolerance * tolerance * whole
     for n in range(most + 1):
         if error <= enough:
             return x, n

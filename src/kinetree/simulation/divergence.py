@@ -108,10 +108,10 @@ def _cause(run, k: int, fed: str, flips: float) -> str:
                 "the wrong sign."
             )
         acts = f", which has {' and '.join(stiff)}," if stiff else ""
-        return (
-            f"{how} A force at {label!r}{acts} is too stiff. Use a smaller dt, or integrator='semi_implicit', which "
-            "takes the joints' own springs, dampers and stops as stiff as they are."
-        )
+        takes = "'semi_implicit', which takes the joints' own springs, dampers and stops as stiff as they are"
+        if run.model.laws:
+            takes = "'linearly_implicit', which takes all springs, dampers and tensions as stiff as they are"
+        return f"{how} A force at {label!r}{acts} is too stiff. Use a smaller dt, or integrator={takes}."
     if fed:
         return f"; the controller feeds it ({fed}): has one of its gains the wrong sign, or is it too late?"
     if run.metadata.wrenches is not None:

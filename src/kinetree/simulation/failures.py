@@ -29,8 +29,9 @@ def blown_up(state, coordinates, integrator: str, contacts=((), ())) -> Simulati
     if bad is None:
         bad = coordinates.named(int(np.argmax(np.abs(np.concatenate((state.q, state.v))))))
         size = f" (beyond {RUNAWAY:g})"
-    steady = "integrator='semi_implicit' or 'adaptive'"
-    other = "integrator='rk4' or 'adaptive'" if integrator == "semi_implicit" else steady
+    other = "integrator='semi_implicit' or 'adaptive'"
+    if integrator.startswith(("semi_implicit", "linearly_implicit (passive")):
+        other = "integrator='linearly_implicit', which also takes the slopes of tensions, 'rk4' or 'adaptive'"
     labels, contact, touching = contacts[0], "", None
     if labels:
         worst = np.abs(np.nan_to_num(np.asarray(contacts[1], dtype=float), nan=np.inf)).reshape(len(labels), -1)
