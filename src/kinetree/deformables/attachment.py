@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.arguments import array, text
+from kinetree.arguments import array, refuse, text
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Attachment:
     frame : str
         Of the model; "world" fixes the nodes.
     at : (3,) or (n, 3) array_like, optional
-        Their positions in the frame [m]; default: where they lie at rest in the position ``q`` that `Coupled` is given.
+        The position of the node, or of each, in the frame [m]; default: where they lie at rest in the position ``q``
+        that `Coupled` is given.
     body : str, optional
         Name of the deformable; may be left out if there is only one.
 
@@ -41,10 +42,14 @@ class Attachment:
 
     def __post_init__(self) -> None:
         text("Attachment: frame", self.frame, "the name of a frame")
+        if np.size(self.nodes) == 0:
+            refuse("Attachment: nodes", self.nodes, "at least one number of a node")
         if self.body is not None:
             text("Attachment: body", self.body, "the name of a deformable")
         if self.at is not None:
             places = array("Attachment: at", self.at, "positions in the frame [m]", shape=(..., 3))
+            if not np.isfinite(places).all():
+                refuse("Attachment: at", self.at, "finite positions in the frame [m]")
             object.__setattr__(self, "at", tuple(map(tuple, np.atleast_2d(places).tolist())))
 
 

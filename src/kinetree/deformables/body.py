@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kinetree.arguments import array, instance, number, text
+from kinetree.arguments import array, instance, number, refuse, text
 from kinetree.deformables.contract import ElementLaw
 from kinetree.deformables.element_kernels import parameter_count
 from kinetree.errors import GeometryError, ModelError
@@ -167,7 +167,10 @@ class Deformable:
         -------
         int
         """
-        gaps = self.nodes - array("nearest: point", point, "a position [m]", shape=(3,))
+        place = array("nearest: point", point, "a position [m]", shape=(3,))
+        if not np.isfinite(place).all():
+            refuse("nearest: point", point, "finite numbers [m]")
+        gaps = self.nodes - place
         return int(np.argmin(np.einsum("ki,ki->k", gaps, gaps)))
 
     def inside(self, lower, upper) -> tuple[int, ...]:
@@ -182,6 +185,12 @@ class Deformable:
         -------
         tuple of int
 
+        Raises
+        ------
+        ArgumentError
+        GeometryError
+            There is no node in the box.
+
         Examples
         --------
         >>> import kinetree as kt
@@ -191,7 +200,16 @@ class Deformable:
         """
         low = array("inside: lower", lower, "a position [m]", shape=(3,))
         high = array("inside: upper", upper, "a position [m]", shape=(3,))
-        return tuple(int(k) for k in np.flatnonzero(np.all((self.nodes >= low) & (self.nodes <= high), axis=1)))
+        if not (low <= high).all():
+            refuse("inside: upper", upper, f"a corner that is not below lower, {lower}")
+        found = np.flatnonzero(np.all((self.nodes >= low) & (self.nodes <= high), axis=1))
+        if not found.size:
+            ends = f"{self.nodes.min(axis=0)} to {self.nodes.max(axis=0)} m"
+            raise GeometryError(
+                f"inside: no node of deformable {self.name!r} is in the box from {low} to {high} m; they lie in "
+                f"{ends}. Leave some room for rounding at its sides."
+            )
+        return tuple(int(k) for k in found)
 
     def with_fixed(self, nodes: Sequence[int]) -> Deformable:
         """The body with these nodes fixed in the world, and no others.

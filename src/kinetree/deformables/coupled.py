@@ -126,7 +126,7 @@ class Coupled(CoupledSystem):
         integrator : str or Adaptive
             "linearly_implicit": Euler's method with ``M + h D + h^2 K``, stable at any stiffness, of order 1; "bdf1"
             and "bdf2": implicit Euler and BDF2 by Newton's method; "semi_implicit": explicit forces, of order 1;
-            ``kt.integrators.Adaptive(...)``: explicit or implicit methods of SciPy within tolerances.
+            "adaptive" or ``kt.integrators.Adaptive(...)``: explicit or implicit methods of SciPy within tolerances.
         controller : callable, optional
             ``controller(t, q, v)`` gives the actuator forces of the model at the start of each step.
         inputs : Inputs, optional

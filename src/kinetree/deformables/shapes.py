@@ -21,13 +21,23 @@ from kinetree.deformables.material import Material
 from kinetree.deformables.springs import BENDING, SPRING
 from kinetree.deformables.tetrahedra import TETRAHEDRA
 from kinetree.deformables.tetrahedral_mesh import TetrahedralMesh
-from kinetree.errors import GeometryError
+from kinetree.errors import GeometryError, ModelError
 
-_POINT = a_shape(3)
+
+def _a_mesh(what: str, value: object) -> None:
+    """The check for a mesh of tetrahedra."""
+    if not isinstance(value, TetrahedralMesh):
+        refuse(what, value, "a TetrahedralMesh, as read_mesh(path) and TetrahedralMesh(nodes, tetrahedra) give it")
+
+
+def _point(what: str, value: object) -> np.ndarray:
+    """The check for a position."""
+    found = array(what, value, shape=(3,))
+    return found if np.isfinite(found).all() else refuse(what, value, "finite numbers [m]")
 
 
 @checked(
-    start=_POINT, end=_POINT, mass=a_positive_number, axial_stiffness=a_number_not_negative,
+    start=_point, end=_point, mass=a_positive_number, axial_stiffness=a_number_not_negative,
     bending_stiffness=a_number_not_negative,
     rest_length=a_number_not_negative, damping=a_number_not_negative, mass_damping=a_number_not_negative, name=a_name,
 )  # fmt: skip
@@ -107,7 +117,7 @@ def strand(
 
 
 @checked(
-    corner=_POINT, along=_POINT, across=_POINT, mass=a_positive_number, stretch_stiffness=a_positive_number,
+    corner=_point, along=_point, across=_point, mass=a_positive_number, stretch_stiffness=a_positive_number,
     shear_stiffness=a_number_not_negative, bend_stiffness=a_number_not_negative, damping=a_number_not_negative,
     mass_damping=a_number_not_negative, name=a_name,
 )  # fmt: skip
@@ -192,7 +202,7 @@ def cloth(
     return Deformable(name, nodes, masses, (elements,), fixed, mass_damping, triangles)
 
 
-@checked(mesh=an_instance(TetrahedralMesh), material=an_instance(Material), name=a_name)
+@checked(mesh=_a_mesh, material=an_instance(Material), name=a_name)
 def solid(mesh: TetrahedralMesh, material: Material, *, fixed=(), name: str = "solid") -> Deformable:
     """An elastic solid of tetrahedra.
 
@@ -225,7 +235,7 @@ def solid(mesh: TetrahedralMesh, material: Material, *, fixed=(), name: str = "s
     return Deformable(name, mesh.nodes, masses, (elements,), fixed, material.mass_damping, mesh.surface)
 
 
-@checked(size=_POINT, material=an_instance(Material), origin=_POINT, rotation=a_shape(3, 3), name=a_name)
+@checked(size=_point, material=an_instance(Material), origin=_point, rotation=a_shape(3, 3), name=a_name)
 def beam(
     size, cells, material: Material, *, origin=(0.0, 0.0, 0.0), rotation=None, fixed=(), name: str = "beam"
 ) -> Deformable:
@@ -268,7 +278,7 @@ def beam(
     R = np.eye(3) if rotation is None else np.asarray(rotation, float)
     if np.abs(R.T @ R - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0.0:
         refuse("beam: rotation", rotation, "a rotation matrix")
-    mesh = beam_mesh(sides, cells)
+    mesh = beam_mesh(sides, _cells("beam: cells", cells, 3))
     mesh = TetrahedralMesh(np.asarray(origin, float) + mesh.nodes @ R.T, mesh.tetrahedra, name)
     return solid(mesh, material, fixed=fixed, name=name)
 
@@ -354,6 +364,9 @@ def spring_network(
     nodes = array("spring_network: nodes", nodes, "positions [m]", shape=(None, 3))
     pairs = array("spring_network: pairs", pairs, "pairs of numbers of nodes", shape=(None, 2)).astype(int)
     m = len(pairs)
+    if (wrong := np.flatnonzero(((pairs < 0) | (pairs >= len(nodes))).any(axis=1) | (pairs[:, 0] == pairs[:, 1]))).size:
+        found = f"pairs[{wrong[0]}] is {pairs[wrong[0]].tolist()}"
+        raise ModelError(f"spring_network {name!r}: {found}, expected two different nodes from 0 to {len(nodes) - 1}.")
     if rest_lengths is None:
         rest_lengths = np.linalg.norm(nodes[pairs[:, 1]] - nodes[pairs[:, 0]], axis=1)
     columns = []

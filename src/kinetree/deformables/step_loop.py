@@ -26,6 +26,7 @@ def simulated(
     steps, every = max(1, round(duration / dt)), record.steps(dt)
     if abs(steps * dt - duration) > 1e-6 * dt * steps:
         refuse("simulate: duration", duration, f"a multiple of dt = {dt:g} s")
+    integrator = _integrator(integrator)
     adaptive = isinstance(integrator, Adaptive)
     load = _Loads(scene, controller, inputs, None if adaptive else dt)
     size = 8.0 * (len(state.q) + len(state.v) + 6 * len(scene.elements) + 6)
@@ -38,7 +39,7 @@ def simulated(
             for t, sample in solve_adaptive(scene, state, times, load.at, integrator, bar.tick):
                 recorder.add(t, sample, load.at(t, sample))
             return recorder.run(str(integrator))
-        stepper = STEPS[choice("simulate: integrator", integrator, STEPS, "simulate")](scene)
+        stepper = STEPS[integrator](scene)
         for n in range(steps + 1):
             now = load.at(n * dt, state)
             if n % every == 0:
@@ -53,6 +54,16 @@ def simulated(
     finally:
         bar.close()
     return recorder.run(integrator)
+
+
+def _integrator(given) -> str | Adaptive:
+    """The name of a fixed-step method, or an adaptive one."""
+    if isinstance(given, Adaptive) or given == Adaptive.name:
+        return Adaptive() if given == Adaptive.name else given
+    if not isinstance(given, str):
+        names = ", ".join(map(repr, STEPS))
+        refuse("simulate: integrator", given, f"one of {names}, or kt.integrators.Adaptive(...)")
+    return choice("integrator", given, [*STEPS, Adaptive.name], "simulate of coupled deformables")
 
 
 class _Loads:

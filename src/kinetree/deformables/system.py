@@ -13,7 +13,8 @@ from kinetree.deformables.body import Deformable
 from kinetree.deformables.node_matrix import SOLVERS, NodeMatrix
 from kinetree.deformables.nodes import Nodes
 from kinetree.deformables.rigid import INTERNAL, Frames, Load, Rigid
-from kinetree.errors import DuplicateNameError, ModelError, unknown_name
+from kinetree.errors import DuplicateNameError, ModelError, NonFiniteError, SimulationError, unknown_name
+from kinetree.integrators.coordinates import Coordinates
 from kinetree.simulation.initial import joined_state
 from kinetree.simulation.limits import with_soft_stops
 
@@ -134,7 +135,7 @@ class CoupledSystem:
         if frame not in names:
             raise unknown_name("frame", frame, names, f"model {self.model.name!r}")
         nodes = body.numbers(f"an attachment to {frame!r}", attachment.nodes)
-        if at is not None and len(at) not in (1, len(nodes)):
+        if at is not None and len(at) != len(nodes):
             found = f"{len(at)} positions for {len(nodes)} nodes"
             raise ModelError(f"Coupled: the attachment to {frame!r} has {found}, expected one for each.")
         return nodes
@@ -181,10 +182,23 @@ class CoupledSystem:
         v = np.zeros(nv) if v is None else array("state: v", v, "velocities of the joints", shape=(nv,))
         x = self.elements.rest if nodes is None else array("state: nodes", nodes, "positions [m]", shape=(n, 3))
         u = np.zeros((n, 3)) if velocities is None else array("state: velocities", velocities, "[m/s]", shape=(n, 3))
+        self._check_finite(q, v, x, u)
         x, u = x.copy(), u.copy()
         u[self.elements.fixed] = 0.0
-        z = None if self.model is None or not self.model.nx else joined_state(self.model, v, x0)[nv:]
+        if self.model is None and x0 is not None:
+            raise SimulationError("state: x0 is given, but there is no model.")
+        z = None if self.model is None else joined_state(self.model, v, x0)[nv:]
+        z = None if z is None or not len(z) else z
         return self.placed(State(q, v, x, u, z))
+
+    def _check_finite(self, q, v, x, u) -> None:
+        """Refuse a start that is not finite, by the name of the joint or the number of the node."""
+        bad = None if self.model is None else Coordinates.of(self.model).first_bad(q, v)
+        for what, rows in (("position", x), ("velocity", u)):
+            if bad is None and not np.isfinite(rows).all():
+                bad = f"{what} of node {np.flatnonzero(~np.isfinite(rows).all(axis=1))[0]}"
+        if bad is not None:
+            raise NonFiniteError(f"the state at the start must be finite, and the {bad} is not.", name=bad)
 
     def placed(self, state: State, frames: Frames | None = None) -> State:
         """The state with positions and velocities of attached nodes from those of the model, in place."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +36,8 @@ class TetrahedralMesh:
     ------
     GeometryError
         ``check`` names the failed test: "finite", "nodes" (a number that is not there, or twice in a tetrahedron),
-        "unreferenced" (a node of no tetrahedron), "flat", "inverted", "manifold" (a face of three tetrahedra, a
-        tetrahedron twice, or an edge at which two parts of the surface touch).
+        "unreferenced" (a node of no tetrahedron), "flat", "inverted", "manifold" (a face of three tetrahedra, or of two
+        on one side, a tetrahedron twice, or an edge or a node at which two parts of the surface touch).
 
     Examples
     --------
@@ -109,6 +111,10 @@ class TetrahedralMesh:
             inside = owners[many[0]]
             message = f"the face of nodes {face} belongs to {counts[many[0]]} tetrahedra ({inside} is one), expected 1"
             raise self.fail("manifold", f"{message} or 2: it is not manifold.", face=face)
+        if (same := np.flatnonzero(np.abs(self._sides) == 2)).size:
+            face = faces[same[0]].tolist()
+            message = f"both tetrahedra of the face of nodes {face} ({owners[same[0]]} is one) are on one side of it:"
+            raise self.fail("manifold", f"{message} they overlap, or are the same one twice.", face=face)
         surface = self.surface
         edges = np.sort(np.concatenate((surface[:, [0, 1]], surface[:, [1, 2]], surface[:, [2, 0]])), axis=1)
         pairs, uses = np.unique(edges, axis=0, return_counts=True)
@@ -118,6 +124,10 @@ class TetrahedralMesh:
                 f"{uses[many[0]]} triangles of the surface meet at the edge of nodes {edge}, expected 2: it is not"
             )
             raise self.fail("manifold", f"{message} manifold. Separate the parts by nodes of their own.", edge=edge)
+        if (pinched := _pinched(surface)).size:
+            node = int(pinched[0])
+            message = f"parts of the surface touch at node {node} alone: it is not manifold. Separate the parts by"
+            raise self.fail("manifold", f"{message} nodes of their own.", node=node)
 
     @functools.cached_property
     def _edges(self) -> np.ndarray:
@@ -140,12 +150,39 @@ class TetrahedralMesh:
         found, first, counts = np.unique(faces, axis=0, return_index=True, return_counts=True)
         return found, counts, first % len(self.tetrahedra)
 
+    @property
+    def _sides(self) -> np.ndarray:
+        """For each face of `_faces` the sum over its tetrahedra of the sides on which they are, 1 or -1."""
+        outward = np.concatenate([self.tetrahedra[:, list(f)] for f in FACES])
+        side = np.prod([np.sign(outward[:, a] - outward[:, b]) for a, b in ((1, 0), (2, 0), (2, 1))], axis=0)
+        _, which = np.unique(np.sort(outward, axis=1), axis=0, return_inverse=True)
+        return np.bincount(which.ravel(), weights=side)
+
     @functools.cached_property
     def surface(self) -> np.ndarray:
         """The triangles of the surface, counterclockwise seen from outside."""
         all_faces = np.concatenate([self.tetrahedra[:, list(f)] for f in FACES])
         _, first, counts = np.unique(np.sort(all_faces, axis=1), axis=0, return_index=True, return_counts=True)
         return all_faces[np.sort(first[counts == 1])]
+
+
+def _pinched(surface: np.ndarray) -> np.ndarray:
+    """The nodes whose triangles are several fans, of a surface whose edges all have two triangles."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count = surface.size
+    corners = np.arange(count).reshape(-1, 3)  # of triangles; those at a node are joined across common edges
+    sides = [(a, b) if k == 0 else (b, a) for a, b in ((0, 1), (1, 2), (2, 0)) for k in (0, 1)]
+    ends = np.concatenate([surface[:, [a, b]] for a, b in sides])  # edges from each of their nodes
+    at = np.concatenate([corners[:, a] for a, _ in sides])
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    first, second = at[order[::2]], at[order[1::2]]
+    joined = coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
+    _, fan = connected_components(joined, directed=False)
+    fans = np.unique(np.column_stack((surface.ravel(), fan)), axis=0)
+    nodes, counts = np.unique(fans[:, 0], return_counts=True)
+    return nodes[counts > 1]
 
 
 @checked(path=a_path, scale=a_positive_number)
@@ -188,10 +225,13 @@ def read_mesh(path, *, scale: float = 1.0) -> TetrahedralMesh:
     except ImportError as error:
         message = "reading tetrahedral meshes needs meshio: pip install meshio"
         raise MissingDependencyError(message) from error
+    said = io.StringIO()
     try:
-        mesh = meshio.read(Path(path))
-    except (Exception, SystemExit) as error:  # meshio ends the process where it cannot tell the format
-        message = f"tetrahedral mesh {name!r}: meshio cannot read it: {error}"
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            mesh = meshio.read(Path(path))
+    except (Exception, SystemExit) as error:  # meshio prints, and ends the process, where it cannot tell the format
+        why = " ".join(said.getvalue().split()) if isinstance(error, SystemExit) else str(error)
+        message = f"tetrahedral mesh {name!r}: meshio cannot read it: {why}"
         raise GeometryError(message, file=name, check="file") from error
     cells = [block.data for block in mesh.cells if block.type == "tetra"]
     if not cells:
