@@ -466,6 +466,9 @@ def test_wrong_controls_and_ranges_are_named(machine):
         kt.rollout(model, *given, control={"e33": np.zeros(5)})
     with pytest.raises(kt.errors.ShapeError, match=r"u has shape \(2,\)"):
         kt.forward_dynamics(model, model.neutral(), np.zeros(model.nv), np.zeros(model.nv), u=np.zeros(2))
+    with pytest.raises(kt.errors.NonFiniteError, match=rf"u\[2\] is nan \(input '{model.input_names[2]}'\)"):
+        u = np.where(np.arange(model.nu) == 2, np.nan, 0.0)
+        kt.forward_dynamics(model, model.neutral(), np.zeros(model.nv), np.zeros(model.nv), u=u)
     record, arm = kt.model.Actuator, kt.models.double_pendulum()
     with pytest.raises(ModelError, match=r"actuator 'a': control_range is \(1.0, -1.0\), expected \(lower, upper\)"):
         record("a", "joint", "elbow", control_range=(1.0, -1.0))

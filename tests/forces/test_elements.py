@@ -15,7 +15,7 @@ from kinetree.algorithms.force_elements import (
     laws,
 )
 from kinetree.algorithms.implicit_forces import exact_slopes, implicit_terms
-from kinetree.errors import ModelError, ShapeError, UnknownNameError
+from kinetree.errors import CompilationError, ModelError, ShapeError, UnknownNameError
 from kinetree.forces import ForceElement, JointForce, norm
 from kinetree.forces.registry import FORCES
 from kinetree.io.mjcf.read import load_mjcf
@@ -283,6 +283,25 @@ def test_wrong_elements_are_named():
         kt.dynamics.passive_joint_forces(model.replace(forces=[Muscle("m", "j1", "world", "b1", 1.0)]), q, v)
 
 
+@dataclass(frozen=True)
+class OnJoint(ForceElement):
+    name: str
+    joint: str
+
+
+def test_laws_that_cannot_be_recorded_are_named():
+    """Functions of NumPy, text, and branches on values: the error has the element and what to take instead."""
+    model = kt.models.pendulum()
+    for law, error, message in (
+        (np.tanh, ModelError, r"force element 'law' of class Untraceable: its law cannot be .*kinetree.spatial.scalar"),
+        (lambda x: "1 J", ModelError, "its law cannot be recorded: could not convert string to float: '1 J'"),
+        (lambda x: x if x > 0 else 0.0, CompilationError, "element 'law' of class Untraceable: a truth value .* where"),
+    ):
+        cls = type("Untraceable", (OnJoint,), {"energy": lambda self, kin, law=law: law(kin.coordinate(self.joint))})
+        with pytest.raises(error, match=message):
+            kt.dynamics.elastic_energy(model.with_forces(cls("law", "pivot")), [0.3])
+
+
 def test_a_law_may_ask_for_what_it_declares_alone():
     """A frame that no field names is refused: surgery could not rename it."""
 
@@ -301,7 +320,9 @@ def test_a_law_may_ask_for_what_it_declares_alone():
 
 def test_points_that_coincide_exert_nothing():
     """A line between coinciding points has no direction: the force is zero, and so are its slopes."""
-    model = machine(Mount).replace(forces=[kt.forces.PointSpring("s", "b2", "b2", 3.0, 0.5, 1.0)])
+    b = kt.ModelBuilder.of(machine(Mount).replace(forces=[]))
+    b.add_frame("pin", "b2")
+    model = b.build().with_forces(kt.forces.PointSpring("s", "b2", "pin", 3.0, 0.5, 1.0))
     q, v = state(model)
     assert not np.any(kt.dynamics.passive_joint_forces(model, q, v))
     K, D = exact_slopes(model, q.tolist(), v.tolist())

@@ -11,6 +11,7 @@ from kinetree.errors import (
     ArgumentError,
     ConstraintError,
     InertiaError,
+    ShapeError,
     SingularityError,
     UnknownNameError,
 )
@@ -299,5 +300,9 @@ def test_bad_systems_are_named():
     system = pendulum(forces=[Thruster("rotor", "rod", 1.0, 0.1, 0.2)])
     step = system.step(tilted(0.1), np.zeros(6), dt=0.01, u=[1.0])
     assert step.x.shape == (system.model.nx,) and np.abs(step.x).max() > 0.0
+    with pytest.raises(ShapeError, match=r"accelerations: q has shape \(3, 7\), expected \(7,\): .* one state at a"):
+        system.accelerations(np.tile(tilted(0.1), (3, 1)), np.zeros((3, 6)))
+    with pytest.raises(ArgumentError, match=r"step: dt is -0.1, expected a positive number"):
+        system.step(tilted(0.1), np.zeros(6), dt=-0.1)
     with pytest.raises(ArgumentError, match="baumgarte"):
         system.accelerations(tilted(0.1), np.zeros(6), baumgarte=3.0)

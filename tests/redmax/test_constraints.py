@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import ArgumentError, ConstraintError, ShapeError, UnknownNameError
+from kinetree.errors import ArgumentError, ConstraintError, NonFiniteError, ShapeError, UnknownNameError
 from kinetree.redmax import Rows
 from tests.maximal_coordinates.test_models import alike, tree
 
@@ -303,6 +303,8 @@ def test_bad_rows_are_named():
         Rows(maximal=[[1.0, 2.0]])
     with pytest.raises(ArgumentError, match=r"expected rows of reduced coordinates, of maximal ones, or of both"):
         Rows()
+    with pytest.raises(NonFiniteError, match="Rows 'rows': reduced has an entry that is NaN or infinite"):
+        Rows(reduced=[[1.0, np.nan]])
     with pytest.raises(UnknownNameError, match="wrist"):
         kt.redmax.prescribed(arm, {"wrist": 0.0})
     with pytest.raises(ArgumentError, match=r"rows is .*expected a sequence of kt.redmax.Rows"):

@@ -15,7 +15,7 @@ from kinetree.algorithms.force_terms import transposed_product
 from kinetree.algorithms.leaves import OF_JOINTS, POSITIONS, Leaves, paired, scalars
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.spec import algorithm
-from kinetree.errors import ModelError
+from kinetree.errors import CompilationError, KinetreeError, ModelError
 from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import is_zero, maximum, where
 from kinetree.state_kinematics import Kinematics
@@ -78,8 +78,26 @@ def differentiated(element, x, u) -> Law:
     Raises
     ------
     ModelError
-        The element states no law.
+        The element states no law, or one that cannot be recorded.
+    CompilationError
+        The law branches on a value.
     """
+    what = f"force element {element.name!r} of class {type(element).__name__}"
+    try:
+        return _differentiated(element, x, u)
+    except CompilationError as error:
+        raise CompilationError(f"{what}: {error.message}", element=element.name) from error
+    except (TypeError, ValueError) as error:
+        if isinstance(error, KinetreeError):
+            raise
+        raise ModelError(
+            f"{what}: its law cannot be recorded: {error}. Laws run on floats, arrays and expressions: take sqrt, "
+            "where, exp, tanh, ... of kinetree.spatial.scalar in place of NumPy's.",
+            element=element.name,
+        ) from error
+
+
+def _differentiated(element, x, u) -> Law:
     graph = Graph()
     numbers = list(element.numbers().values())
     given = [*numbers, *x, *u]

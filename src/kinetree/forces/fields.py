@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from kinetree.arguments import a_name, array, number, refuse
+from kinetree.errors import ModelError
 
 
 def set_numbers(element, *fields: str, least: float = -math.inf) -> None:
@@ -70,6 +71,20 @@ def _set_vector(element, what: str, expected: str, least: float = -math.inf) -> 
     if not (np.isfinite(found).all() and (found >= least).all()):
         refuse(_label(element, what), value, expected)
     object.__setattr__(element, what, tuple(found.tolist()))
+
+
+def check_ends(element) -> None:
+    """Refuse a line between ``start`` and ``end`` that is one point of one frame, whatever the position.
+
+    Raises
+    ------
+    ModelError
+    """
+    if element.start == element.end and element.start_at == element.end_at:
+        raise ModelError(
+            f"{type(element).__name__} {element.name!r}: its line collapses: both ends are the point "
+            f"{element.start_at} of frame {element.start!r}; name two frames, or two points with start_at and end_at."
+        )
 
 
 def _label(element, what: str) -> str:

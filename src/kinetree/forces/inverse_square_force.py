@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.forces.contract import ForceElement, norm
-from kinetree.forces.fields import set_numbers, set_vectors
+from kinetree.forces.fields import check_ends, set_numbers, set_vectors
 from kinetree.spatial.scalar import where
 
 
@@ -27,6 +27,8 @@ class InverseSquareForce(ForceElement):
     ------
     ArgumentError
         A number is not finite, or a point is not three numbers.
+    ModelError
+        Both ends are the same point of one frame.
 
     Notes
     -----
@@ -55,6 +57,7 @@ class InverseSquareForce(ForceElement):
     def __post_init__(self) -> None:
         set_numbers(self, "strength")
         set_vectors(self, "start_at", "end_at")
+        check_ends(self)
 
     def length(self, kin):
         return norm(kin.point(self.end, self.end_at) - kin.point(self.start, self.start_at))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.forces.contract import ForceElement, norm, present
-from kinetree.forces.fields import set_numbers, set_vectors
+from kinetree.forces.fields import check_ends, set_numbers, set_vectors
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class PointSpring(ForceElement):
     ------
     ArgumentError
         A number is not finite, stiffness, damping or rest length is negative, or a point is not three numbers.
+    ModelError
+        Both ends are the same point of one frame.
 
     Notes
     -----
@@ -61,6 +63,7 @@ class PointSpring(ForceElement):
     def __post_init__(self) -> None:
         set_numbers(self, "stiffness", "rest_length", "damping", least=0.0)
         set_vectors(self, "start_at", "end_at")
+        check_ends(self)
 
     def _line(self, kin):
         return kin.point(self.end, self.end_at) - kin.point(self.start, self.start_at)

@@ -11,7 +11,7 @@ from kinetree.algorithms.gears import gears_of
 from kinetree.algorithms.tendon_inertia import refuse_tendon_inertia
 from kinetree.arguments import a_truth_value, an_instance, array, checked, choice, number, refuse, several, whole
 from kinetree.compiler.calls import public_call
-from kinetree.errors import UnsupportedError
+from kinetree.errors import ShapeError, UnsupportedError
 from kinetree.forces.contract import ForceElement
 from kinetree.maximal_coordinates import free_bodies
 from kinetree.maximal_coordinates.bounded_forces import forces_of_laws
@@ -213,6 +213,11 @@ class System:
 
     def _evaluated(self, what: str, q, v, f_ext=None, x=None, u=None, t=None) -> _State:
         """The compiled terms in a state."""
+        for name, value, n in (("q", q, self._bodies.nq), ("v", v, self.nv)):
+            if np.ndim(value) > 1:
+                raise ShapeError(
+                    f"{what}: {name} has shape {np.shape(value)}, expected ({n},): a system takes one state at a time."
+                )
         clock = self._clock(what, t)
         given = {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
         terms = self._terms(self._bodies, q, v, **given, **(clock if self._bodies.has_given_motions else {}))
@@ -376,7 +381,7 @@ class System:
         of linearly implicit Euler, as in `semi_implicit_step`; tensions are those at the beginning. Limits are rows
         ``v+ >= (limit - q) / h``, and sticking friction has impulses up to h times the load.
         """
-        h, gamma = number("step: dt", dt, above=0.0), number("step: baumgarte", baumgarte, least=0.0)
+        h, gamma = number("step: dt", dt, "a positive number", above=0.0), number("step: baumgarte", baumgarte, least=0.0)
         at = self._evaluated("step", q, v, f_ext, x, u, t)
         e, acting = self._equation(at, tau)
         end = self._clock("step", t if t is None else t + h)

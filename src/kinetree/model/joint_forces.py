@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kinetree.errors import DuplicateNameError, ModelError
+from kinetree.errors import DuplicateNameError, ModelError, UnknownNameError
 from kinetree.forces.contract import ForceElement, JointForce, present
 from kinetree.forces.motor import Motor
 from kinetree.forces.registry import JOINT_FORCES, check_force
@@ -54,6 +54,7 @@ def entered_forces(model, forces: Sequence[ForceElement], arrays: Mapping[str, n
         if isinstance(force, JOINT_FORCES):
             _enter(model, force, arrays)
         else:
+            _check_names(model, force)
             _check_element(model, force)
             others.append(force)
     check.check_names("force element", [force.name for force in others], model.name)
@@ -67,6 +68,19 @@ def _check_kind(model, force: ForceElement, joint: str) -> None:
         return
     message = f"{type(force).__name__} {force.name!r}: joint {joint!r} {found}, expected a {force.joint_kind} joint"
     raise ModelError(f"{message} of the tree.", joint=joint)
+
+
+def _check_names(model, force: ForceElement) -> None:
+    """Refuse joints and frames that the model does not have; the error names the element, too."""
+    try:
+        for joint in force.joints:
+            if not model.is_loop(joint):
+                model.joint(joint)
+        for frame in force.frames:
+            model.frame(frame)
+    except UnknownNameError as error:
+        values = {k: x for k, x in vars(error).items() if k != "message"}
+        raise UnknownNameError(f"{type(force).__name__} {force.name!r}: {error.message}", **values) from None
 
 
 def _check_element(model, force: ForceElement) -> None:
@@ -96,8 +110,6 @@ def _check_element(model, force: ForceElement) -> None:
                 f"{type(force).__name__} of joint {joint!r}: it has {model.joints[i].nv} velocities, expected one.",
                 joint=joint,
             )
-    for frame in force.frames:
-        model.frame(frame)
     _check_internal(force)
     for field in dataclasses.fields(force):
         value = getattr(force, field.name)

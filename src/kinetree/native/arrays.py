@@ -215,6 +215,9 @@ def _non_finite(spec, model, name, x) -> NonFiniteError:
         slices = model.q_slice if declared == ("nq",) else model.v_slice
         i = next(i for i in model.outward() if slices[i].start <= entry[0] < slices[i].stop)
         label = f" (joint {model.joint_name(i)!r})"
+    elif declared in (("nx",), ("nu",)):
+        kind, names = ("state", model.state_names) if declared == ("nx",) else ("input", model.input_names)
+        label = f" ({kind} {names[entry[0]]!r})"
     elif declared[:1] == ("nb",):
         label = f" (body {model.body_names[entry[0]]!r})"
     index = f"[{', '.join(map(str, entry))}]" if entry else ""

@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.algorithms.constraint_rows import CONSTRAINT_RATES
 from kinetree.arguments import a_model, a_name, a_truth_value, array, checked, number, refuse
 from kinetree.compiler.calls import public_call
-from kinetree.errors import ShapeError
+from kinetree.errors import NonFiniteError, ShapeError
 from kinetree.integrators.system import System
 
 
@@ -87,6 +87,8 @@ class Rows:
             found[name] = np.zeros(m) if x is None else array(f"{what}: {name}", x, shape=(m,))
         for name, x in found.items():
             x = np.array(x, float)
+            if not np.isfinite(x).all():
+                raise NonFiniteError(f"{what}: {name} has an entry that is NaN or infinite, expected finite numbers.")
             x.setflags(write=False)
             object.__setattr__(self, name, x)
 

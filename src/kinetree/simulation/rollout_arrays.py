@@ -139,7 +139,7 @@ def control_over_time(model, control):
         except ValueError:  # ragged
             column = np.asarray("")
         if column.dtype.kind not in "fiu":
-            raise ShapeError(f"rollout: {what} is {values!r}, expected a number or an array (..., T).")
+            raise ShapeError(f"rollout: {what} is {values!r}, expected a number or an array (..., T) over time.")
     try:
         return np.stack(np.broadcast_arrays(*columns), axis=-1)
     except ValueError:
