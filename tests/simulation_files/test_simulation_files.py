@@ -174,7 +174,7 @@ initial: {seed: 1, positions: {}}                         | initial.positions an
 initial: {seed: 1.5}                                      | initial.seed is 1.5, expected a whole number of at least 0
 forces: [{kind: point_spring, name: a}]                   | forces[0].start is missing
 forces: [{kind: sprng}]                                   | forces[0].kind is 'sprng'. Did you mean 'spring'?
-forces: [{kind: drag, name: a, frame: nobody}]            | forces[0]: no frame named 'nobody'
+forces: [{kind: drag, name: a, frame: nobody}]            | forces[0]: Drag 'a': no frame named 'nobody'
 forces: {kind: drag}                                      | forces is {'kind': 'drag'}, expected a list of mappings
 constraints: [{kind: lock, joint: hing}]                  | constraints[0]: no joint named 'hing'
 loops: [{name: a, type: revolut, predecessor: world, successor: pole}] | loops[0].type is 'revolut'. Did you mean

@@ -59,7 +59,7 @@ def check_force(what: str, force: object) -> None:
     if not joint and (isinstance(force, JointForce) or not isinstance(force, ForceElement)):
         raise ModelError(
             f"{what}: {force!r} is no force element: expected an instance of a class of kinetree.forces, or of a class "
-            "derived from kinetree.forces.ForceElement" + (", not a sequence of them" * isinstance(force, (list, tuple))),
+            f"derived from kinetree.forces.ForceElement{', not a sequence' * isinstance(force, (list, tuple))}",
             found=force,
         )
     if not dataclasses.is_dataclass(force) or not (joint or isinstance(getattr(force, "name", None), str)):

@@ -381,7 +381,8 @@ class System:
         of linearly implicit Euler, as in `semi_implicit_step`; tensions are those at the beginning. Limits are rows
         ``v+ >= (limit - q) / h``, and sticking friction has impulses up to h times the load.
         """
-        h, gamma = number("step: dt", dt, "a positive number", above=0.0), number("step: baumgarte", baumgarte, least=0.0)
+        h = number("step: dt", dt, "a positive number", above=0.0)
+        gamma = number("step: baumgarte", baumgarte, least=0.0)
         at = self._evaluated("step", q, v, f_ext, x, u, t)
         e, acting = self._equation(at, tau)
         end = self._clock("step", t if t is None else t + h)

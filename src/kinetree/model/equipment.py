@@ -207,8 +207,7 @@ class Actuator:
         elif self.bias == "muscle":
             prm = (*self.bias_parameters, *(0.0,) * 9)
             if prm[_PASSIVE] and (prm[_PEAK] > 0.0 or prm[_PEAK] < 0.0 and prm[_SCALE]):
-                known = self.length_range[0] < self.length_range[1]
-                yield "passive force of a muscle" + ("" if known else " without a range of lengths, lengthrange")
+                yield "passive force of a muscle" + " without a range of lengths" * (not np.ptp(self.length_range))
         elif self.bias not in ("none", "affine"):
             yield _CONTROLLERS.get(self.bias) or f"bias {self.bias!r}"
 

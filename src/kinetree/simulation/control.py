@@ -64,7 +64,9 @@ def control_array(model, parts, evaluated: Callable, t: float | None = None) -> 
         except (TypeError, ValueError):
             array = None
         if array is None or array.shape not in ((size,), () if size == 1 else (size,)):
-            expected = "a number, or a function u(t) or u(t, q, v) that gives one" if what != "control" else f"an array of shape ({size},) or a mapping of names"
+            expected = "a number, or a function u(t) or u(t, q, v) that gives one"
+            if what == "control":
+                expected = f"an array of shape ({size},) or a mapping of names"
             raise ShapeError(f"simulate: {what} is {value!r}{at}, expected {expected}.", found=value, time=t)
         if not np.isfinite(array).all():
             raise NonFiniteError(f"simulate: {what} is {value!r}{at}; inputs must be finite.", found=value, time=t)
