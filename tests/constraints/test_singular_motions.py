@@ -48,16 +48,20 @@ def gap(run) -> float:
 @pytest.mark.parametrize("name", CHANGE_POINTS)
 @pytest.mark.seeds(3)
 def test_energy_and_gap_through_change_points(name, seed):
-    """Steps hit flat positions at random distances; the energy is off by the error of RK4 elsewhere, of order 4."""
-    model = linkage(name)
-    run = kt.simulate(model, *started(model, 5.0 + 0.137 * seed + 0.02 * seed**2), duration=1.5, dt=1e-3)
+    """Steps hit flat positions at random distances; the energy is off by the error of RK4 elsewhere, of order 4.
+
+    Steps are of about the same angle at all speeds: with it the error grows, a hundredfold from 5 to 25 rad/s.
+    """
+    model, speed = linkage(name), 5.0 + 0.137 * seed + 0.02 * seed**2
+    dt = 5e-3 / speed
+    run = kt.simulate(model, *started(model, speed), duration=1500 * dt, dt=dt)
     pivots = kt.closed_loops.regularity(model, run.q)[1]
     assert pivots.min() < 1e-3, "no singular position on the way"
     assert gap(run) < 1e-10 and np.abs(run.energy - run.energy[0]).max() < 3e-7 * run.kinetic_energy.max()
     notes = [note for note in run.notes if note.startswith("singular position near")]
     assert notes and "loop 'closure': 1 row dependent on others" in notes[0]
     times = [float(note.split("t = ")[1].split(" s")[0]) for note in notes]
-    assert min(abs(run.time[np.argmin(pivots)] - t) for t in times) < 2e-3
+    assert min(abs(run.time[np.argmin(pivots)] - t) for t in times) < 2.0 * dt
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [("dop853", 1e-10), ("dp54", 1e-8)])
@@ -219,7 +223,7 @@ class FullWeight(PassingSystem):
 @pytest.mark.seeds(4)
 def test_rates_of_rows_along_a_motion(seed):
     """``K da/dt + R a = r`` along the motion, da/dt by differences of accelerations; rows turn with the bodies."""
-    family = ("spatial", "planar", "spatial", "spherical")[seed]
+    family = ("spatial", "planar", "spatial", "spherical")[seed % 4]
     model, q, v = kt.models.random_loops(seed + 3, bodies=5, loops=1, family=family)
     h, tau = 1e-4, np.zeros(model.nv)
     with kt.interpreted():
@@ -233,7 +237,9 @@ def test_rates_of_rows_along_a_motion(seed):
                 for rows in (system.rows, system.rates[0]))  # fmt: skip
         right = np.array([float(x) for x in system.rates[1]])
     size = np.abs(K @ jerk).max() + np.abs(R @ a).max() + np.abs(right).max()
-    assert size > 0.1 and K @ jerk + R @ a == pytest.approx(right, abs=1e-4 * size)
+    rounding = 1e-14 * np.abs(a).max() / h * np.abs(K).sum(axis=1).max()
+    assert K @ jerk + R @ a == pytest.approx(right, abs=1e-4 * size + rounding)
+    assert size > 0.1 or seed > 3, "rows that do not turn have no rates; among the first there are none"
 
 
 @pytest.mark.parametrize("integrator", ["generalized_alpha", "linearly_implicit", kt.integrators.Adaptive("Radau")])

@@ -106,7 +106,10 @@ _REASONS = {
     },
 }  # fmt: skip
 _UNKNOWN = "not known to this reader"
-_FALLBACK = {"option": _NUMERICS, "flag": _NUMERICS, "material": _LOOK}
+_FALLBACK = {
+    "option": _NUMERICS, "flag": _NUMERICS, "material": _LOOK,
+    "texture": "marks on patterns, and pictures in parts or mirrored, are not shown so",
+}  # fmt: skip
 
 
 def report_ignored(mj, notes: Notes) -> None:
