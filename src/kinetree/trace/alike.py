@@ -34,12 +34,9 @@ def uses(code: Sequence[tuple], live: Sequence[int], results: Collection[int], w
     steps : int
     """
     numbers: dict[object, int] = {}
-    taken, users, kinds = [], [], []
-    for u in live:
-        for k, a in enumerate(code[u][1:]):
-            taken.append(a)
-            users.append(u)
-            kinds.append(numbers.setdefault(ways(code[u], k), len(numbers)))
+    of_live = [(u, k, a) for u in live for k, a in enumerate(code[u][1:])]
+    kinds = [numbers.setdefault(ways(code[u], k), len(numbers)) for u, k, _ in of_live]
+    users, _, taken = np.array(of_live, np.intp).reshape(-1, 3).T
     own = np.zeros(len(code), np.uint64)
     own[list(results)] = 1
     way, color = np.array(kinds, np.uint64) * _STRIDE, own

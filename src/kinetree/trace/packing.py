@@ -182,10 +182,13 @@ class _Finder:
     ----------
     sources : dict of int to int
         Values that count as leaves, and their kinds: parts may begin there, though what leads to them differs.
+    depth : list of int
+        The most operations between each value and a leaf.
     """
 
     def __init__(self, program: Program) -> None:
         self.program, self.code, self.sources, self.packed = program, program.code, {}, {}
+        self.operations = [_operation(operation) for operation in self.code]
         needed = program.needed(True)
         self.live = [v for v, (op, *_) in enumerate(self.code) if needed[v] and op in SIGNATURES]
         self.users: list[list[int]] = [[] for _ in self.code]
@@ -195,6 +198,8 @@ class _Finder:
         self.results = {value for result in program.results for value in result}
         self.weight = {v: WEIGHTS.get(self.code[v][0], 1.0) for v in self.live}
         self.total = sum(self.weight.values())
+        self.constants = {v for v, operation in enumerate(self.code) if operation[0] == "const"}
+        self.depth: list[int] = []
         self.shape, self.classes = self.shapes()
 
     def best_alike(self, limit: float) -> list[Pack]:
@@ -207,20 +212,27 @@ class _Finder:
         best: list[Pack] = []
         for n in sorted(saved, key=saved.__getitem__, reverse=True)[:TRIED]:
             if saved[n] >= (1.0 - WORTH) / 3 * self.total:
-                packs = self._alike(found[n], n)
+                packs = self._alike(found[n], n, limit)
                 cost = self.cost(packs)
                 if cost < limit:
                     best, limit = packs, cost
         return best
 
-    def _alike(self, members: list[list[int]], count: int) -> list[Pack]:
-        """Packs of parts that begin at groups of so many values."""
+    def _alike(self, members: list[list[int]], count: int, limit: float) -> list[Pack]:
+        """Packs of parts that begin at groups of so many values; none where their cost cannot be below a limit."""
         operands, before = {v: self.code[v][1:] for few in members for v in few}, (self.shape, self.classes)
         for _ in range(2):  # then values between those of groups are found to be made alike
-            self.sources = beginnings(members, operands, self.shape)
+            sources = beginnings(members, operands, self.shape)
+            if sources == self.sources:
+                break
+            self.sources = sources
             self.shape, self.classes = self.shapes()
-        packs = self.worthwhile([part for pack in self.packs(count) for part in pack.divided()])
-        packs = self.without_circles(packs)
+        fitting = sum(len(values) // count * self.weight[values[0]] for values in self.classes)
+        packs = []
+        if self.total - fitting * (count - -(-count // WIDTHS[-1])) < limit:
+            packs = [part for pack in self.packs(count) for part in pack.divided()]
+        for narrower in (self.worthwhile, self.without_circles):
+            packs = narrower(packs) if self.total - self._saved(packs) < limit else []
         self.sources, (self.shape, self.classes) = {}, before
         return packs
 
@@ -233,36 +245,40 @@ class _Finder:
     def _way(self, operation: tuple, k: int) -> tuple:
         """How an operation takes its operand k: its place, and constants among the others."""
         op, *args = operation
-        constants = [self.code[a][1] if self.code[a][0] == "const" else "" for a in args]
-        places = [0 if place < 2 and op in COMMUTATIVE else place for place in range(len(args))]
-        return SUMS.get(op, op), places[k], *sorted(zip(places, map(str, constants), strict=True))
+        places = (0, 0, 2) if op in COMMUTATIVE else (0, 1, 2)
+        if self.constants.isdisjoint(args):
+            return SUMS.get(op, op), places[k]
+        constants = [str(self.code[a][1]) if a in self.constants else "" for a in args]
+        return SUMS.get(op, op), places[k], *sorted(zip(places, constants, strict=False))
 
     def shapes(self) -> tuple[list[int], list[list[int]]]:
         """For each value the number of its shape; the values of each shape, in order of depth."""
-        code, numbers = self.code, {}
-        shape, depth = [0] * len(code), [0] * len(code)
-        for v, operation in enumerate(code):
-            op = operation[0]
+        numbers: dict[object, int] = {}
+        shape, depth = [0] * len(self.code), [0] * len(self.code)
+        for v, (op, args, commute) in enumerate(self.operations):
             if v in self.sources:
-                key = "source", self.sources[v]
-            elif op == "const":
-                key = op, abs(operation[1])
-            elif op == "input":
-                key = operation[:2]
-            elif op == "param":
+                key: object = "source", self.sources[v]
+            elif not args:
                 key = op
+            elif len(args) == 2:
+                a, b = args
+                first, second = shape[a], shape[b]
+                key = (op, second, first) if commute and first > second else (op, first, second)
+                depth[v] = 1 + max(depth[a], depth[b])
             else:
-                found = [shape[a] for a in operation[1:]]
-                if op in COMMUTATIVE and found[0] > found[1]:
+                found = [shape[a] for a in args]
+                if commute and found[0] > found[1]:
                     found[:2] = found[1], found[0]
-                key = (SUMS.get(op, op), *found)
-                depth[v] = 1 + max([depth[a] for a in operation[1:]])
+                key = op, *found
+                depth[v] = 1 + max([depth[a] for a in args])
             shape[v] = numbers.setdefault(key, len(numbers))
         reported = {value for _, value in self.program.checks}
         classes: dict[int, list[int]] = defaultdict(list)
         for v in self.live:
             if v not in reported and v not in self.sources and v not in self.packed:
                 classes[shape[v]].append(v)
+        if not self.sources:
+            self.depth = depth
         several = [values for values in classes.values() if len(values) > 1]
         return shape, sorted(several, key=lambda values: depth[values[0]])
 
@@ -322,8 +338,8 @@ class _Finder:
         return lanes
 
     def without_circles(self, packs: list[Pack]) -> list[Pack]:
-        """Without packs that need each other: those of one width do not if all values of a shape are of one depth."""
-        while self.sources or self.packed:
+        """Without packs that need each other: they do not if all members of each are of one depth."""
+        while any([len({self.depth[v] for v in pack.members}) > 1 for pack in packs]):
             left = in_order(self.code, self.live, lanes_of(packs))[1]
             if not left:
                 break
@@ -390,8 +406,21 @@ class _Finder:
         parts = sum([any([u not in lanes for u in self.users[v]]) for v in lanes])
         stored = 1.5 * sum([v in self.results for v in lanes])
         flipped = sum(map(self._flipped, packs))
-        saved = sum([(len(pack.members) - 1) * self.weight[pack.members[0]] for pack in packs])
-        return self.total - saved + sum(map(len, joins)) + parts + stored + flipped
+        return self.total - self._saved(packs) + sum(map(len, joins)) + parts + stored + flipped
+
+    def _saved(self, packs: list[Pack]) -> float:
+        """Instructions that packs save, but for those that fill and empty vectors."""
+        return sum([(len(pack.members) - 1) * self.weight[pack.members[0]] for pack in packs])
+
+
+def _operation(operation: tuple) -> tuple[object, tuple[int, ...], bool]:
+    """What the shape of a value depends on, but for its operands; these, and whether the first two commute."""
+    op, *args = operation
+    if op == "const":
+        return (op, abs(args[0])), (), False
+    if op in ("input", "param"):
+        return operation[:2] if op == "input" else op, (), False
+    return SUMS.get(op, op), operation[1:], op in COMMUTATIVE
 
 
 def lanes_of(packs: list[Pack]) -> Lanes:
