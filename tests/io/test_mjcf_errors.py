@@ -110,7 +110,6 @@ def test_without_mujoco_the_error_says_how_to_get_it(monkeypatch):
 
 FREE = '<body name="b">\n<joint name="f" type="free" {}/>\n<geom size=".1"/></body>'
 CASES = {
-    "free spring": (world(FREE.format('stiffness="1"')), ":4: spring of free joint 'f'"),
     "free armature": (world(FREE.format('armature="1"')), ":4: armature of free joint 'f'.*<freejoint/>"),
     "free friction": (world(FREE.format('frictionloss="1"')), ":4: dry friction of free joint 'f'"),
     "flex": (
@@ -153,8 +152,8 @@ def test_nonlinear_springs_and_dampers_are_refused(attribute, what):
 def test_every_refused_feature_is_named_at_once():
     """One run shows what stands in the way."""
     other = FREE.replace('"b"', '"c"').replace('"f"', '"g"')
-    text, second = world(FREE.format('stiffness="1"') + other.format('armature="1"')), "armature of free joint 'g'"
-    with pytest.raises(UnsupportedError, match=f"spring of free joint 'f'.*Also: .*{second}") as caught:
+    text, second = world(FREE.format('frictionloss="1"') + other.format('armature="1"')), "armature of free joint 'g'"
+    with pytest.raises(UnsupportedError, match=f"dry friction of free joint 'f'.*Also: .*{second}") as caught:
         load_mjcf(text)
     assert len(caught.value.features) == 2
 

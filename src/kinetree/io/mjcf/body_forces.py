@@ -1,11 +1,11 @@
-"""Force elements of a file: fluids, compensation of gravity, springs and dampers of higher order."""
+"""Force elements of a file: fluids, compensation of gravity, springs of free joints, springs of higher order."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kinetree.forces import BoxDrag, EllipsoidDrag, PointForce, TendonForce
-from kinetree.io.mjcf.layout import HINGE, SLIDE, Layout
+from kinetree.forces import BoxDrag, EllipsoidDrag, PointForce, PointSpring, TendonForce
+from kinetree.io.mjcf.layout import FREE, HINGE, SLIDE, Layout
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics, higher
 from kinetree.io.mjcf.shapes import geom_frame
@@ -53,6 +53,17 @@ def add_higher_orders(builder: ModelBuilder, place: Layout, physics: Physics) ->
             path = (JointTerm(name, 1.0),)
             more = {"higher_stiffness": stiffness, "higher_damping": damping}
             builder.add_force(TendonForce(f"{HIGHER}{name}", path, rest_length=rest, **more))
+
+
+def add_free_springs(builder: ModelBuilder, place: Layout, physics: Physics) -> None:
+    """Add springs for the displacement of free joints, which in MuJoCo acts along the world's axes."""
+    mj = place.mj
+    for j, name in enumerate(place.joints):
+        if name is None or mj.jnt_type[j] != FREE or not physics.stiffness[j]:
+            continue
+        start = mj.qpos_spring[place.positions(j)][:3]
+        body = place.bodies[int(mj.jnt_bodyid[j])]
+        builder.add_force(PointSpring(f"spring of {name}", "world", body, float(physics.stiffness[j]), start_at=start))
 
 
 def _check_ranges(place: Layout, b: int, notes: Notes) -> None:

@@ -138,7 +138,6 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
         if mj.jnt_type[j] == FREE:
             along = f"of free joint '{name}', which in MuJoCo acts along the world's axes"
             for what, values in (
-                ("spring", physics.stiffness[j]),
                 ("armature", mj.dof_armature[dofs]),
                 ("dry friction", physics.frictionloss[dofs]),
             ):

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import KinetreeError, ModelError, NonFiniteError
 from kinetree.io.mesh_paths import as_folders
-from kinetree.io.mjcf.body_forces import add_body_forces, add_higher_orders
+from kinetree.io.mjcf.body_forces import add_body_forces, add_free_springs, add_higher_orders
 from kinetree.io.mjcf.compile import Compiled, compile_sources, require_mujoco
 from kinetree.io.mjcf.equipment import add_equipment
 from kinetree.io.mjcf.ignored import report_ignored
@@ -153,6 +153,7 @@ def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str])
     add_equipment(builder, place, physics, notes)
     add_body_forces(builder, place, physics, notes)
     add_higher_orders(builder, place, physics)
+    add_free_springs(builder, place, physics)
     add_rotation_stops(builder, place, physics, notes)
     report_ignored(mj, notes)
     notes.raise_refused()

@@ -110,16 +110,17 @@ def _joint(mj, j: int) -> tuple[Joint, tuple[np.ndarray, np.ndarray]]:
 
 def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[str, object]:
     mj, dofs = place.mj, place.dofs(j)
-    if mj.jnt_type[j] == FREE:
-        return {"damping": physics.damping[dofs]}  # other passive forces that MuJoCo has there are refused, or dropped
+    stiffness = physics.stiffness[j]
+    spring = {"stiffness": stiffness, "spring_reference": np.array(mj.qpos_spring[place.positions(j)])}
+    if mj.jnt_type[j] == FREE:  # other passive forces that MuJoCo has there are refused, or dropped
+        turning = np.repeat([stiffness, 0.0], 3)  # `add_free_springs` has the displacement
+        return {"damping": physics.damping[dofs], **(spring | {"stiffness": turning} if stiffness else {})}
     data: dict[str, object] = {
         "armature": np.array(mj.dof_armature[dofs]) + physics.extra_armature[dofs],
         **{ours: getattr(physics, theirs)[dofs] for theirs, ours in names_in("mjcf").items() if theirs != "stiffness"},
     }
-    stiffness = physics.stiffness[j]
     if stiffness:
-        data["stiffness"] = stiffness
-        data["spring_reference"] = np.array(mj.qpos_spring[place.positions(j)])
+        data |= spring
     if mj.jnt_type[j] in (SLIDE, HINGE):
         data |= _limits(place, physics, j, notes)
     return data
