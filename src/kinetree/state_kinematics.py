@@ -129,7 +129,8 @@ class Kinematics:
         if i is not None:
             return self.v[self.model.v_slice[i].start + (n or 0)]
         _, W, motion = self._loop(joint)
-        return W[n or 0].dot(motion.velocity)
+        kind, rate = self._kind(joint, None), W[n or 0].dot(motion.velocity)
+        return rate + self.model.loop_joint(joint).driven_velocity(motion, kind)[n or 0] if kind.rheonomic else rate
 
     def loop_position(self, joint: str) -> list:
         """All position coordinates of a loop joint."""
@@ -141,7 +142,7 @@ class Kinematics:
         return sum((x * self.rate(joint, k) for k, x in self._position_rates(joint, n)[m].items()), start=0.0)
 
     def row(self, joint: str, n: int | None = None) -> dict[int, object]:
-        """The n-th velocity of a joint under a unit of each velocity coordinate."""
+        """The n-th velocity of a joint under a unit of each velocity coordinate; time may add to it."""
         i = self._checked(joint, n)
         if i is not None:
             return {self.dofs_of(i)[n or 0]: 1.0}
@@ -151,8 +152,10 @@ class Kinematics:
     def rate_bias(self, joint: str, n: int | None = None):
         """The rate of the n-th velocity of a loop joint without accelerations of the tree's joints."""
         _, W, motion = self._loop(joint)
-        W_dot = self.model.loop_joint(joint).measured_rate(motion, self._kind(joint, None))
-        return W[n or 0].dot(motion.bias) + W_dot[n or 0].dot(motion.velocity)
+        loop = self.model.loop_joint(joint)
+        kind = loop.joint_in_time(self)
+        bias = W[n or 0].dot(motion.bias) + loop.measured_rate(motion, kind)[n or 0].dot(motion.velocity)
+        return bias + loop.driven_acceleration(motion, kind)[n or 0] if kind.rheonomic else bias
 
     def coordinate_row(self, joint: str, n: int | None = None) -> dict[int, object]:
         """The rate of the n-th position of a joint under a unit of each velocity coordinate."""

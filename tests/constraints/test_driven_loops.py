@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.joints import Polynomial
+from kinetree.joints import Composite, MovingFrame, Polynomial, Prismatic, Revolute, Sinusoid
 from kinetree.spatial.scalar import sin
 from tests.constraints.test_loop_steps import angles, four_bar, rows
 
@@ -114,6 +114,25 @@ def test_springs_of_mechanisms_whose_motion_is_all_prescribed(integrator):
     assert run.q[-1] == pytest.approx(angles(1.0 + 0.2 * SPEED), abs=1e-12)
     energy = run.energy_balance.energy
     assert run.energy_balance.work("prescribed motions") == pytest.approx(energy[-1] - energy[0], rel=1e-4)
+
+
+@pytest.mark.parametrize("planar", [False, True])
+def test_loops_closed_on_moving_frames(planar):
+    """A joint with freedoms on a frame that moves with time, and the same joint on a body that this frame carries."""
+    sway = Sinusoid(0.1, 3.0, 0.4)
+    frame = MovingFrame((sway, 0.0, 0.0), "y", (sway,))
+    arm, end = kt.models.n_pendulum(4), ((0, 0, -1), (0, 0, 0))
+    hook = {"X_P": ((1.5, 0, -2.5), (0, 0, 0)), "X_S": end}
+    carried = Composite((frame, Prismatic((0, 0, 1)), Revolute((0, 1, 0))))
+    model = arm.with_constraints(kt.constraints.LoopJoint("end", carried, "world", "rod4", **hook))
+    b = kt.ModelBuilder.of(arm)
+    b.add_body("carrier", "world", frame, placement=hook["X_P"], mass=1.0, com=(0, 0, 0), inertia=(1, 1, 1))
+    slide = Composite(carried.joints[1:])
+    other = b.build().with_constraints(kt.constraints.LoopJoint("end", slide, "carrier", "rod4", X_S=end))
+    t, tau = 0.0, [0.1, -0.2, 0.3, 0.4]
+    q, v = kt.assemble(model, [0.4, 0.2, 0.3, 0.5], v=np.ones(4))
+    found = [kt.forward_dynamics(each, q, v, tau, t) for each in (model.planar() if planar else model, other)]
+    assert found[0] == pytest.approx(found[1], rel=1e-9, abs=1e-9)
 
 
 def test_a_start_off_the_motion_is_refused_or_assembled():

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import ConstraintError, InertiaError
-from kinetree.joints import Composite, Reversed, Revolute, Spherical
+from kinetree.errors import ConstraintError, SingularityError
+from kinetree.joints import Composite, Prismatic, Reversed, Revolute, Spherical
+from kinetree.spatial import Inertia
 from tests.forces.user_elements import Drag
 
 NOT_FOUND = 143  # the seed of a tree with a joint whose positions are not found from poses
@@ -208,10 +209,61 @@ def test_couplings_and_constraints_of_frames():
     alike(system.reduced_accelerations(*state, found.accelerations), kt.forward_dynamics(model, q, v, tau))
 
 
-def test_a_body_without_mass_is_named():
-    """The link between two hinges of a universal joint has no mass: in maximal coordinates it has no equation."""
+@pytest.mark.seeds(6)
+def test_bodies_without_mass(seed):
+    """Joints that share a body, as files have them, are one after the other on bodies without mass."""
+    tree = kt.models.random_tree(7, seed=seed, joints=(Revolute((0, 1, 0)), Revolute(), Prismatic()))
+    rng, leaves = np.random.default_rng(seed), set(range(1, tree.nb)) - set(tree.parent)
+    empty = {i for i in tree.outward() if i not in leaves and rng.random() < 0.7}
+    model = tree.replace(I=[Inertia.zero() if i in empty else I for i, I in enumerate(tree.I)], damping=0.4)
+    assert empty
+    q, v, tau = model.random_q(rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    system = kt.maximal(model)
+    state = system.state(q, v)
+    a = kt.forward_dynamics(model, q, v, tau)
+    for method in ("sparse", "compiled", "dense"):
+        found = system.accelerations(*state, tau, method=method)
+        alike(found.accelerations, of_bodies(model, q, v, a))
+        alike(found.wrenches, kt.dynamics.joint_wrenches(model, q, v, a, reference="local")[1:])
+
+
+JOINTS_ON_ONE_BODY = """
+<mujoco model="hips"><worldbody>
+  <body name="pelvis"><freejoint/><geom type="box" size=".2 .1 .1"/>
+    <body name="thigh" pos=".1 0 -.1">
+      <joint name="x" axis="1 0 0" pos="0 0 .02"/><joint name="y" axis="0 1 0" pos="0 .03 0" damping=".3"/>
+      <joint name="z" axis="0 0 1" range="60 300" springref="200" stiffness="3"/>
+      <geom type="capsule" size=".05" fromto="0 0 0 0 .1 -.5"/>
+      <body name="shank" pos="0 .1 -.5"><joint name="knee" axis="0 1 0" pos="0 0 .05" armature=".01"/>
+        <joint name="slide" type="slide" axis="1 0 0"/>
+        <geom type="capsule" size=".04" fromto="0 0 0 0 0 -.4"/><site name="foot" pos="0 0 -.4"/></body></body></body>
+  </worldbody>
+  <tendon><fixed name="both"><joint joint="x" coef="1"/><joint joint="slide" coef="2"/></fixed></tendon>
+  <equality><joint joint1="y" joint2="knee" polycoef="0 .5 .2"/><tendon tendon1="both" polycoef=".1"/></equality>
+</mujoco>
+"""
+
+
+def test_files_with_joints_on_one_body():
+    """Bodies without mass, their frames elsewhere than their coordinates, angles beyond half a turn, equalities."""
+    model, rng = kt.load(JOINTS_ON_ONE_BODY), np.random.default_rng(0)
+    z = model.q_index("z")
+    q = model.random_q(rng)
+    q[z] = 4.0
+    q = kt.assemble(model, q)
+    v = kt.closed_loops.project_velocity(model, q, rng.standard_normal(model.nv))
+    system, tau = kt.maximal(model), rng.standard_normal(model.nv)
+    state = system.state(q, v)
+    alike(kt.difference(model, q, system.reduced_state(*state)[0]), np.zeros(model.nv))
+    a = system.reduced_accelerations(*state, system.accelerations(*state, tau).accelerations)
+    alike(a, kt.forward_dynamics(model, q, v, tau))
+
+
+def test_a_body_that_moves_without_mass_is_named():
+    """The link between a hinge and a ball joint spins freely."""
     b = kt.ModelBuilder("universal")
     b.add_body("cross", "world", Revolute((1, 0, 0)))
     b.add_body("arm", "cross", Spherical(), mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
-    with pytest.raises(InertiaError, match=r"maximal: body 'cross' has mass 0 kg, expected a positive one"):
-        kt.maximal(b.build())
+    system = kt.maximal(b.build())
+    with pytest.raises(SingularityError, match=r"maximal: body 'cross' or one that it carries can move without moving"):
+        system.accelerations(*system.state([0.1, 1.0, 0.0, 0.0, 0.0], [0.1, 0.2, 0.3, 0.4]))

@@ -10,7 +10,17 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ArgumentError, UnsupportedError
 from kinetree.integrators.kernels import implicit_states
-from kinetree.joints import Composite, Cylindrical, Helical, MovingFrame, Prescribed, Prismatic, Revolute, Sinusoid
+from kinetree.joints import (
+    Composite,
+    Cylindrical,
+    Helical,
+    MovingFrame,
+    Prescribed,
+    Prismatic,
+    Reversed,
+    Revolute,
+    Sinusoid,
+)
 from kinetree.joints.time_functions import derivatives
 from tests.forces import loaded
 from tests.maximal_coordinates.test_models import alike, of_bodies
@@ -115,28 +125,52 @@ def test_planar_models(name):
     alike(a, kt.forward_dynamics(model, q, v, tau))
 
 
+SWAY = Sinusoid(0.2, 3.0, 0.4)
+SHAKEN = MovingFrame((SWAY, 0.1, SWAY), "zx", (SWAY, SWAY))
+TELESCOPE = Composite((Revolute((0, 1, 0)), Prescribed(Prismatic(), (SWAY,)), Revolute((1, 0, 0))))
+CARRIED = [Composite((SHAKEN, Revolute(), Prismatic((1, 0, 0)))), TELESCOPE, Composite((Revolute(), SHAKEN, SHAKEN)),
+           Composite((Prescribed(Cylindrical(), (None, SWAY)), Revolute((1, 0, 0)), SHAKEN))]  # fmt: skip
+
+
 @pytest.mark.seeds(8)
 def test_joints_that_depend_on_time(seed):
-    """Moving frames, and joints some of whose coordinates are prescribed: rows with given rates and their rates."""
+    """Moving frames with and without freedoms, and prescribed coordinates: rates that time gives, and their rates."""
     rng = np.random.default_rng(seed)
     driven = [joint for _, joint in kt.joints.examples(rng, time_dependent=True) if joint.time_dependent]
-    pool = [*(joint for joint in driven if "Composite" not in repr(joint)), *SINGLE, Prismatic((1, 0, 0))]
-    model = kt.models.random_tree(5, seed=seed, joints=pool, floating=seed % 3 == 0)
-    model = model if model.time_dependent else driven_chain()
-    system, state = agreement(model, *inputs(model, seed), t=T)
-    assert system.time_dependent
+    driven = [joint for joint in driven if not framed_between(joint)] + CARRIED
+    model = kt.models.random_tree(5, seed=seed, joints=[*driven, *SINGLE], floating=seed % 3 == 0)
+    assert model.time_dependent
+    agreement(model.replace(armature=0.1, damping=0.3, stiffness=0.2), *inputs(model, seed), t=T)
 
 
-def driven_chain():
-    """A turntable on a shaken base, a screw half of which is prescribed, and a rod."""
-    b = kt.ModelBuilder("driven")
-    sway = Sinusoid(0.2, 3.0, 0.4)
-    inertia = dict(mass=1.2, com=(0.1, -0.2, 0.3), inertia=(0.3, 0.4, 0.5))
-    b.add_body("base", "world", MovingFrame((sway, 0.1, sway), "zx", (sway, sway)), **inertia)
-    screw = Prescribed(Cylindrical((0, 1, 0)), (None, sway))
-    b.add_body("screw", "base", screw, pose=((0, 0, 1), (0.2, 0, 0)), **inertia)
-    b.add_body("rod", "screw", Revolute((1, 0, 0)), pose=((0.2, 0, 0.4), (0, 0, 0)), **inertia)
-    return b.build()
+@pytest.mark.parametrize("options", [{}, {"baumgarte": 10.0}, {"stabilize": True}])
+def test_steps_on_moving_frames(options):
+    """They approach the motion of the joint coordinates with the order of the method."""
+    b = kt.ModelBuilder("shaken")
+    pivot = Composite((SHAKEN, Revolute((0, 1, 0))))
+    for name, parent, joint in (("boom", "world", pivot), ("arm", "boom", TELESCOPE)):
+        b.add_body(name, parent, joint, mass=1.0, com=(0, 0.1, -0.5), inertia=(0.1, 0.2, 0.3), armature=0.1)
+    model, end = b.build(), 0.1
+    system, start = kt.maximal(model), ([0.3, -0.4, 0.5], [1.0, 0.5, -0.7])
+    exact = kt.simulate(model, *start, duration=end, dt=1e-3, integrator="rk4")
+    errors = []
+    for steps in (20, 40):
+        q, v = system.state(*start, t=0.0)
+        for n in range(steps):
+            q, v, *_ = system.step(q, v, dt=end / steps, t=n * end / steps, **options)
+        q, v = system.reduced_state(q, v, t=end)
+        errors.append(np.concatenate([q - exact.q[-1], v - exact.v[-1]]))
+    assert 1e-3 < np.abs(errors[0]).max() < 0.02
+    assert np.abs(errors[0] - 2.0 * errors[1]).max() < 0.02 * np.abs(errors[0]).max()  # of first order
+
+
+def framed_between(joint) -> bool:
+    """Whether a moving frame is between freedoms."""
+    if isinstance(joint, Reversed):
+        return framed_between(joint.joint)
+    parts = getattr(joint, "joints", ())
+    free = [n for n, part in enumerate(parts) if part.nv]
+    return any(isinstance(part, MovingFrame) and free[0] < n < free[-1] for n, part in enumerate(parts) if free)
 
 
 def test_prescribed_motions():
@@ -218,11 +252,11 @@ def test_bounds_in_loop_joints():
 
 
 def test_parts_without_a_maximal_form_are_named():
-    """A moving frame that is one joint with freedoms."""
-    b = kt.ModelBuilder("kapitza")
-    pivot = Composite((MovingFrame((0.0, 0.0, Sinusoid(0.01, omega=300.0))), Revolute((0, 1, 0))))
-    b.add_body("rod", "world", pivot, mass=1.0, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.1))
-    with pytest.raises(UnsupportedError, match=r"maximal: .*'kapitza' has no form .*'rod' \(Composite.* moves with"):
+    """A moving frame between freedoms that are one joint with it."""
+    b = kt.ModelBuilder("crane")
+    pivot = Composite((Revolute(), SHAKEN, Prismatic((1, 0, 0))))
+    b.add_body("load", "world", pivot, mass=1.0, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.1))
+    with pytest.raises(UnsupportedError, match=r"maximal: .*'crane' has no form .*'load' \(Composite.* moves with"):
         kt.maximal(b.build())
 
 

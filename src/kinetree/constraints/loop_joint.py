@@ -11,7 +11,8 @@ from kinetree.constraints.row_law import infinite
 from kinetree.errors import JointError, UnsupportedError
 from kinetree.forces.contract import present
 from kinetree.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
-from kinetree.joints.contract import coordinate_forces_rate
+from kinetree.joints.contract import coordinate_forces_rate, driven_rates_rate, driven_velocity_rate
+from kinetree.joints.dual import Dual
 from kinetree.spatial import Transform, Vector3
 from kinetree.spatial.scalar import arctan2, sincos
 from kinetree.state_kinematics import Kinematics
@@ -159,6 +160,14 @@ class LoopJoint(Constraint):
         """Apparent rates of the forces of ``measured`` in a relative motion."""
         return coordinate_forces_rate(joint or self.joint, motion.X, motion.velocity)
 
+    def driven_velocity(self, motion, joint) -> list:
+        """What time alone adds to the velocities of the joint, this one at the time of the state."""
+        return joint.driven_velocity(motion.X)
+
+    def driven_acceleration(self, motion, joint) -> list:
+        """The rates of ``driven_velocity`` in a relative motion, of the joint at a time that goes on."""
+        return driven_velocity_rate(joint, motion.X, motion.velocity)
+
     def counted(self, q) -> list[tuple]:
         """Coordinates with limits: number, value, lower and upper limit; angles within half a turn of their middle."""
         found = []
@@ -194,6 +203,10 @@ class LoopJoint(Constraint):
         """The joint at the time of the state."""
         return self.joint.at(kin.t) if self.joint.time_dependent else self.joint
 
+    def joint_in_time(self, kin) -> Joint:
+        """The joint at a time that goes on, a dual number, from that of the state."""
+        return self.joint.at(Dual(kin.t, 1.0)) if self.joint.time_dependent else self.joint
+
     def _motion(self, kin):
         return kin.relative(self.predecessor, self.successor, self.X_P, self.X_S)
 
@@ -214,16 +227,15 @@ class LoopJoint(Constraint):
     def rate(self, kin) -> list:
         """``T^T`` times the relative twist, less the rates that time alone gives."""
         motion, joint = self._motion(kin), self.joint_now(kin)
-        driven = zip(joint.implicit(motion.X)[1], joint.driven_rates()[0], strict=True)
+        driven = zip(joint.implicit(motion.X)[1], joint.driven_rates(motion.X), strict=True)
         return [T_r.dot(motion.velocity) - x for T_r, x in driven]
 
     def bias(self, kin) -> list:
         """``T^T`` times the relative acceleration without the joints' own, and ``dT/dt^T V``."""
-        motion, joint = self._motion(kin), self.joint_now(kin)
-        T = joint.implicit(motion.X)[1]
-        T_dot = joint.force_basis_rate(motion.X, motion.velocity)
-        driven = zip(T, T_dot, joint.driven_rates()[1], strict=True)
-        return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in driven]
+        motion, joint = self._motion(kin), self.joint_in_time(kin)
+        T, at = self.joint_now(kin).implicit(motion.X)[1], (motion.X, motion.velocity)
+        rows = zip(T, joint.force_basis_rate(*at), driven_rates_rate(joint, *at), strict=True)
+        return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in rows]
 
     def natural_sizes(self, model, sizes) -> list:
         """1 for moments; for forces their largest lever, or the longest part of the loop, wherever that is placed."""

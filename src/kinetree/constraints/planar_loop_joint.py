@@ -8,7 +8,7 @@ from operator import attrgetter
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.constraints.row_law import infinite
-from kinetree.joints.contract import coordinate_forces_rate
+from kinetree.joints.contract import coordinate_forces_rate, driven_rates_rate, driven_velocity_rate
 from kinetree.spatial import Motion, PlanarForce, PlanarTransform, Rotation, Transform, Vector2, Vector3
 
 
@@ -52,6 +52,14 @@ class PlanarLoopJoint(Constraint):
         """Apparent rates of the forces of ``measured`` in a relative motion."""
         return tuple(self._in_plane(self._rates_of(coordinate_forces_rate, joint or self.loop.joint, motion)))
 
+    def driven_velocity(self, motion, joint) -> list:
+        """As for the spatial loop joint."""
+        return joint.driven_velocity(self.raised(motion.X))
+
+    def driven_acceleration(self, motion, joint) -> list:
+        """As for the spatial loop joint."""
+        return self._rates_of(driven_velocity_rate, joint, motion)
+
     def along(self, what: str) -> tuple:
         """As for the spatial loop joint."""
         return self.loop.along(what)
@@ -72,6 +80,10 @@ class PlanarLoopJoint(Constraint):
     def joint_now(self, kin):
         """As for the spatial loop joint."""
         return self.loop.joint_now(kin)
+
+    def joint_in_time(self, kin):
+        """As for the spatial loop joint."""
+        return self.loop.joint_in_time(kin)
 
     def _motion(self, kin):
         motion = kin.relative(self.predecessor, self.successor, self.X_P, self.X_S)
@@ -108,20 +120,18 @@ class PlanarLoopJoint(Constraint):
         """``T^T`` times the relative twist."""
         motion, X = self._motion(kin)
         joint = self.joint_now(kin)
-        driven = zip(self._of_kept(joint.implicit(X)[1]), self._driven(joint, 0), strict=True)
+        rates = joint.driven_rates(X)
+        driven = zip(self._of_kept(joint.implicit(X)[1]), [rates[n] for n in self.kept], strict=True)
         return [T_r.dot(motion.velocity) - x for T_r, x in driven]
-
-    def _driven(self, joint, order: int) -> list:
-        rates = joint.driven_rates()[order]
-        return [rates[n] for n in self.kept]
 
     def bias(self, kin) -> list:
         """As for the spatial loop joint."""
-        (motion, X), joint = self._motion(kin), self.joint_now(kin)
-        T = self._of_kept(joint.implicit(X)[1])
+        (motion, X), joint = self._motion(kin), self.joint_in_time(kin)
+        T = self._of_kept(self.joint_now(kin).implicit(X)[1])
         T_dot = self._of_kept(self._rates_of(type(joint).force_basis_rate, joint, motion))
-        driven = zip(T, T_dot, self._driven(joint, 1), strict=True)
-        return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in driven]
+        driven = self._rates_of(driven_rates_rate, joint, motion)
+        rows = zip(T, T_dot, [driven[n] for n in self.kept], strict=True)
+        return [x.dot(motion.bias) + dx.dot(motion.velocity) - g for x, dx, g in rows]
 
     def _rates_of(self, function, joint, motion):
         """A function of a joint, a relative pose and a twist, in the coordinates of the spatial frames."""

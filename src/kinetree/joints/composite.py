@@ -8,6 +8,7 @@ from kinetree.errors import JointError
 from kinetree.joints.contract import Joint
 from kinetree.joints.elementary import Helical, Prismatic, RackAndPinion, Revolute, Translational
 from kinetree.joints.reversed import Reversed
+from kinetree.joints.rheonomic import Prescribed, PrescribedAt
 from kinetree.joints.spherical import Spherical, SphericalExponential
 from kinetree.spatial import Motion, Transform
 
@@ -111,7 +112,12 @@ class Composite(Joint):
         return any(joint.rheonomic for joint in self.joints)
 
     def at(self, t):
-        return Composite(tuple(joint.at(t) for joint in self.joints)) if self.time_dependent else self
+        if not self.time_dependent:
+            return self
+        return Composite(tuple(
+            PrescribedAt(joint, t) if isinstance(joint, Prescribed) and joint._is_plain else joint.at(t)
+            for joint in self.joints
+        ))  # fmt: skip
 
     # Kinematics ----------------------------------------------------------------------------------------------------
 
@@ -212,32 +218,64 @@ class Composite(Joint):
     def implicit(self, X):
         if self.nv == MOST_FREEDOMS:
             return [], ()
-        if (n := self._only_moving) is not None:
-            X, behind = self._at(n, X)
-            delta, T = self.joints[n].implicit(X)
-            return delta, tuple(behind @ force for force in T)
-        return Joint.implicit(self, X)
+        if (inner := self._inner) is None:
+            return Joint.implicit(self, X)
+        joint, places = inner
+        X, behind = self._at(places, X)
+        delta, T = joint.implicit(X)
+        return delta, tuple(behind @ force for force in T)
 
     @property
     def wraps(self) -> tuple[bool, ...]:
         return tuple(wraps for joint in self.joints for wraps in joint.wraps)
 
     def loop_coordinates(self, X):
-        if (n := self._only_moving) is None:
+        if (inner := self._inner) is None:
             return Joint.loop_coordinates(self, X)
-        X, behind = self._at(n, X)
-        q, W = self.joints[n].loop_coordinates(X)
+        joint, places = inner
+        X, behind = self._at(places, X)
+        q, W = joint.loop_coordinates(X)
         return q, tuple(behind @ force for force in W)
 
     @property
     def _only_moving(self) -> int | None:
         """The number of the only joint with freedoms, beside which the others are constant; 0 if none has any."""
-        moving = [n for n, joint in enumerate(self.joints) if joint.nv] or [0]
-        return moving[0] if len(moving) == 1 and not self.rheonomic else None
+        first, last = self._moving
+        return first if first == last else None
 
-    def _at(self, n: int, X: Transform) -> tuple[Transform, Transform]:
-        """X as joint n sees it, and the transform of the joints behind it."""
-        before, behind = (Composite._product(joints) for joints in (self.joints[:n], self.joints[n + 1 :]))
+    @property
+    def _moving(self) -> tuple[int, int]:
+        """The numbers of the first and the last joint with freedoms; zeros if none has any."""
+        moving = [n for n, joint in enumerate(self.joints) if joint.nv] or [0]
+        return moving[0], moving[-1]
+
+    @property
+    def _inner(self) -> tuple[Joint, slice] | None:
+        """A joint with the same form, and the joints that it stands for; None if the form is that of the default.
+
+        Joints before and behind those with freedoms may move with time. Between these are coordinates that follow
+        functions of time, as those of the joint in which they do not.
+        """
+        first, last = self._moving
+        places = slice(first, last + 1)
+        if first == last:
+            return self.joints[first], places
+        between = self.joints[places]
+        if not self.rheonomic:
+            return None
+        if not any(joint.rheonomic for joint in between):
+            return Composite(between), places
+        if any(joint.rheonomic and not isinstance(joint, PrescribedAt) or joint.nq != joint.nv for joint in between):
+            return None
+        parts = [(j.joint.joint, j.joint.motion) if j.rheonomic else (j, (None,) * j.nq) for j in between]
+        if sum(whole.nv for whole, _ in parts) > MOST_FREEDOMS:
+            return None
+        whole = Prescribed(Composite(tuple(whole for whole, _ in parts)), [f for _, motion in parts for f in motion])
+        return PrescribedAt(whole, next(joint.t for joint in between if joint.rheonomic)), places
+
+    def _at(self, places: slice, X: Transform) -> tuple[Transform, Transform]:
+        """X as these joints see it, and the transform of the joints behind them."""
+        before, behind = (self._product(joints) for joints in (self.joints[: places.start], self.joints[places.stop :]))
         return behind.inverse() @ X @ before.inverse(), behind
 
     @staticmethod

@@ -287,7 +287,7 @@ class Joint:
             With ``transform(q) = X`` where the joint can reach X; of unit quaternions either sign.
         W : tuple of nv Force
             In successor coordinates: ``v = W^T V`` for every relative twist V, with ``dq/dt = q_dot(q, v)`` at any
-            pose, so ``W^T S = 1`` where the joint can reach X.
+            pose, so ``W^T S = 1`` where the joint can reach X; of joints at a time with ``driven_velocity`` besides.
 
         Raises
         ------
@@ -301,12 +301,20 @@ class Joint:
         require_form(self)
         return nearest_coordinates(self, X)
 
-    def driven_rates(self) -> tuple[list, list]:
-        """For each row of ``implicit`` the part of its rate, and of that one's rate, that time alone gives.
+    def driven_rates(self, X: Transform) -> list:
+        """For each row of ``implicit`` the ``T^T V`` that time alone gives, ``T^T sigma``; zero unless ``rheonomic``."""
+        if not self.rheonomic:
+            return [0.0] * (6 - self.nv)
+        sigma = self.sigma(self.loop_coordinates(X)[0])
+        return [column.dot(sigma) for column in self.implicit(X)[1]]
 
-        Where the joint can reach X, ``T^T V`` is the first, and its rate the second; zeros unless ``rheonomic``.
-        """
-        return [0.0] * (6 - self.nv), [0.0] * (6 - self.nv)
+    def driven_velocity(self, X: Transform) -> list:
+        """What time alone adds to each velocity: ``v = W^T V - W^T sigma``, zero unless ``rheonomic``."""
+        if not self.rheonomic:
+            return [0.0] * self.nv
+        q, W = self.loop_coordinates(X)
+        sigma = self.sigma(q)
+        return [-column.dot(sigma) for column in W]
 
     def force_basis_rate(self, X: Transform, V_J: Motion) -> tuple[Force, ...]:
         """Apparent derivative of the T of ``implicit`` when the relative velocity is V_J, in successor coordinates."""
@@ -421,6 +429,16 @@ def moving(X: Transform, V: Motion) -> Transform:
 def coordinate_forces_rate(joint: Joint, X: Transform, V: Motion) -> tuple[Force, ...]:
     """Apparent derivative of the W of ``loop_coordinates`` under the relative velocity V, in successor coordinates."""
     return tuple(Force.of([rate_of(x) for x in column]) for column in joint.loop_coordinates(moving(X, V))[1])
+
+
+def driven_rates_rate(joint: Joint, X: Transform, V: Motion) -> list:
+    """Rates of ``driven_rates`` under the relative velocity V, of a joint at a time that goes on."""
+    return [rate_of(x) for x in joint.driven_rates(moving(X, V))] if joint.rheonomic else [0.0] * (6 - joint.nv)
+
+
+def driven_velocity_rate(joint: Joint, X: Transform, V: Motion) -> list:
+    """The same of ``driven_velocity``."""
+    return [rate_of(x) for x in joint.driven_velocity(moving(X, V))] if joint.rheonomic else [0.0] * joint.nv
 
 
 def gradients(function: Callable[[Transform], Sequence], X: Transform) -> tuple[Force, ...]:

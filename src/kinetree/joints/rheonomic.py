@@ -125,8 +125,8 @@ class Instant(Joint):
     def implicit(self, X):
         return Fixed().implicit(X @ self.X.inverse())
 
-    def driven_rates(self):
-        return list(self.V), list(self.A)
+    def driven_rates(self, X):
+        return list(self.V)
 
     def loop_coordinates(self, X):
         return [], ()
@@ -480,9 +480,11 @@ class PrescribedAt(AtTime):
         errors = [arctan2(*sincos(x)) if whole.wraps[k] else x for k, x in zip(self.position, errors, strict=True)]
         return [*delta, *errors], (*T, *(W[k] for k in self.position))
 
-    def driven_rates(self):
-        still = [0.0] * (6 - self.joint.joint.nv)
-        return [*still, *self.rate.values()], [*still, *self.second.values()]
+    def driven_rates(self, X):
+        return [0.0] * (6 - self.joint.joint.nv) + list(self.rate.values())
+
+    def driven_velocity(self, X):
+        return [0.0] * self.nv
 
     def loop_coordinates(self, X):
         q, W = self.joint.joint.loop_coordinates(X)

@@ -18,7 +18,7 @@ from kinetree.arguments import number, refuse, text
 from kinetree.constraints import LoopJoint
 from kinetree.constraints.contract import BOX, EQUALITY
 from kinetree.constraints.redundancy import LoopRows
-from kinetree.errors import ConstraintError, InertiaError, ModelError, UnsupportedError
+from kinetree.errors import ConstraintError, ModelError, UnsupportedError
 from kinetree.forces.contract import JointForce
 from kinetree.joints import Free
 from kinetree.model import Model
@@ -30,6 +30,7 @@ from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.surgery.trees import retree
 
 WORLD = "world"
+NEARLY_NOTHING = 1e-40  # [kg, kg m^2]
 NO_EQUIPMENT = dict.fromkeys(("actuators", "tendons", "keyframes", "force_ranges"), ())
 
 
@@ -41,7 +42,7 @@ class Body:
     ----------
     name : str
     mass : float
-        Positive [kg].
+        Not negative [kg]. A body without mass is held by its joints: no motion of it alone may be left.
     com : (3,) array
         Center of mass in body coordinates [m]. The origin may be anywhere in the body.
     inertia : (3,), (6,) or (3, 3) array
@@ -72,8 +73,6 @@ def built(bodies: Sequence[Body], joints: Sequence[LoopJoint], gravity, forces, 
             body.name, WORLD, Free(), f"pose of {body.name}",
             mass=body.mass, com=body.com, inertia=body.inertia,
         )  # fmt: skip
-        if not body.mass > 0.0:
-            raise massless("System", body.name, body.mass)
         record = b._bodies[body.name]
         inertias.append(record.inertia)
         record.inertia = regular(record.inertia)
@@ -102,21 +101,20 @@ def freed(model: Model) -> tuple[Model, list[Inertia]]:
     ------
     UnsupportedError
         The model has parts that have no maximal form yet.
-    InertiaError
-        A body has no inertia of its own.
     """
     _refuse(model)
     inertias = [model.I[i] for i in model.outward()]
-    for name, I in zip(model.body_names[1:], inertias, strict=True):
-        if not I.m > 0.0:
-            raise massless("maximal", name, I.m)
-    poses = [LoopJoint(f"pose of {body}", Free(), WORLD, body) for body in model.body_names[1:]]
+    poses = [  # of the coordinates of the bodies, whose frames may be elsewhere in them
+        LoopJoint(f"pose of {name}", Free(), WORLD, name, X_S=model.frame(name).X_FB.inverse())
+        for name in model.body_names[1:]
+    ]
     laws = [force for force in model.forces if not (force.commanded or _in_joint(force))]
     laws = [replace(law, armature=0.0) if any(law is each for each in model.armatures) else law for law in laws]
-    bare = without_gears(model).replace(equipment=replace(model.equipment, **NO_EQUIPMENT))
+    rows = [c for c in model.constraints if not (c.joints or isinstance(c, LoopJoint)) and c.row_kind == EQUALITY]
+    equipment = replace(model.equipment, equalities=(), **NO_EQUIPMENT)
     none = {"armature": 0.0, "lower": -np.inf, "upper": np.inf, "velocity_limit": np.inf, "effort_limit": np.inf}
+    bare = without_gears(model).replace(constraints=rows, equipment=equipment)
     bare = bare.replace(forces=laws, I=[model.I[0], *map(regular, inertias)], **none)
-    bare = bare.replace(constraints=[c for c in model.constraints if not c.joints and c.row_kind == EQUALITY])
     bare = bare.replace(equipment=replace(bare.equipment, loops=[_unbounded(x, model) for x in bare.equipment.loops]))
     try:
         bodies = bare.with_constraints(*poses)
@@ -128,7 +126,7 @@ def freed(model: Model) -> tuple[Model, list[Inertia]]:
         raise UnsupportedError(
             f"maximal: model {model.name!r} has no form in maximal coordinates: its joint {free[0]!r} "
             f"({model.joints[model.joint(free[0])]!r}) has no implicit form: its motions are dependent, or it moves "
-            "with time besides its freedoms. Take another joint, or give the moving frame a body of its own"
+            "with time between its freedoms. Take another joint, or give the moving frame a body of its own"
         )
     return bodies, inertias
 
@@ -184,20 +182,15 @@ def _refuse(model: Model) -> None:
         )
 
 
-def massless(who: str, body: str, mass: float) -> InertiaError:
-    """The error about a body without mass."""
-    return InertiaError(
-        f"{who}: body {body!r} has mass {mass:g} kg, expected a positive one: in maximal coordinates each body moves "
-        "by its own. Give it mass, or weld it to its neighbor (kt.surgery.merge_fixed)."
-    )
-
-
 def regular(I: Inertia) -> Inertia:
     """The inertia, with 1e-8 of its largest moment about every axis where it is singular, as that of a thin rod.
 
     Models refuse free bodies without inertia about an axis. Equal moments about all axes add no gyroscopic force and no
-    weight, so forces are exact; the equation of motion takes the inertia as it is.
+    weight, so forces are exact; bodies without mass get one whose forces are far below rounding. The equation of motion
+    takes the inertia as it is.
     """
+    if I.m == 0.0:
+        return Inertia(NEARLY_NOTHING, I.h, Symmetric3(*(x * NEARLY_NOTHING for x in (1.0, 0.0, 1.0, 0.0, 0.0, 1.0))))
     moments = np.linalg.eigvalsh(central_inertia(I))
     if moments[0] > 1e-8 * moments[2]:
         return I

@@ -1,7 +1,7 @@
 r"""The parts of a system that a model has along the coordinates of its joints.
 
-The twists of the bodies give the rates of these coordinates, ``v = E Phi``, and ``v' = E Phi' + E_bias``. What a model
-states over its joints acts along these rows:
+The twists of the bodies give the rates of these coordinates, ``v = E Phi + E_driven``, and ``v' = E Phi' + E_bias``.
+What a model states over its joints acts along these rows:
 
 ==================================  ============================================================================
 joint forces, springs, dampers      ``E^T tau``
@@ -155,7 +155,7 @@ class Gears:
     -----
     Over the rates of the twists the couples and joint forces of `kinetree.algorithms.gears` are the inertia ``J rho
     (e^T s + s^T e + rho e^T e)``, e the row of the joint and ``s Phi`` the angular velocity of the stator along the
-    axis, and the forces ``- J rho (s^T e_b + rho e^T e_b + w x a e Phi)``, e_b the bias of the row.
+    axis, and the forces ``- J rho (s^T e_b + rho e^T e_b + w x a v)``, v and e_b the rate and the bias of the row.
     """
 
     def __init__(self, gears, rows, nv: int) -> None:
@@ -180,11 +180,11 @@ class Gears:
         coupled = e.T @ J @ self._S
         return coupled + coupled.T + e.T @ reflected @ e
 
-    def forces(self, E, E_bias, v) -> np.ndarray:
+    def forces(self, E, E_bias, E_driven, v) -> np.ndarray:
         """Their forces on the bodies at zero rates of the twists."""
         e, bias = E[self._rows], self._momentum * E_bias[self._rows]
         f = -(self._S.T @ bias) - e.T @ (self._ratio * bias)
-        spins = self._momentum * (e @ v)
+        spins = self._momentum * (e @ v + E_driven[self._rows])
         for n, place in self._angular.items():
             f[place] -= np.cross(v[place], self._axes[n]) * spins[n]
         return f

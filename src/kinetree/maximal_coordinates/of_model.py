@@ -39,6 +39,7 @@ class MaximalSystem(System):
         self._positions = np.array(
             [place[name] + k for name, i in ends.items() for k in range(model.joints[i].nq)], int
         )
+        self._turning, self._middles = _limited_angles(model)
         self._prepare(system, inertias, _kept(model, system), ends, model)
 
     @property
@@ -108,7 +109,7 @@ class MaximalSystem(System):
         Returns
         -------
         q : (nq,) array
-            Joint positions [rad or m]; angles between -pi and pi.
+            Joint positions [rad or m]; angles between -pi and pi, or within half a turn of the middle of two limits.
         v : (nv,) array
             Joint velocities [rad/s or m/s].
 
@@ -144,7 +145,23 @@ class MaximalSystem(System):
         return (E @ rates + terms.rates)[self._of_tau]
 
     def _joint_positions(self, coordinates) -> np.ndarray:
-        return np.asarray(coordinates)[self._positions]
+        q = np.asarray(coordinates)[self._positions]
+        beyond = q[self._turning] - self._middles
+        q[self._turning] -= 2.0 * np.pi * np.round(beyond / (2.0 * np.pi))
+        return q
+
+
+def _limited_angles(model) -> tuple[np.ndarray, np.ndarray]:
+    """The positions that are angles between two limits, and the middles of these."""
+    found = []
+    for i in model.outward():
+        joint, n, k = model.joints[i].at(0.0), model.q_slice[i], model.v_slice[i]
+        if joint.nq == joint.nv:
+            limits = zip(model.lower[k], model.upper[k], strict=True)
+            found += [(n.start + m, 0.5 * sum(pair)) for m, pair in enumerate(limits)
+                      if joint.wraps[m] and np.isfinite(pair).all()]  # fmt: skip
+    places, middles = zip(*found, strict=True) if found else ((), ())
+    return np.array(places, int), np.array(middles, float)
 
 
 def _kept(model, system) -> list[int]:
@@ -182,10 +199,8 @@ def maximal(model) -> MaximalSystem:
     Raises
     ------
     UnsupportedError
-        The model has joints without an implicit form, such as a moving frame and a hinge in one joint, or constraints
-        with friction cones.
-    InertiaError
-        A body has no inertia of its own.
+        The model has joints without an implicit form, such as a moving frame between two hinges in one joint, or
+        constraints with friction cones.
 
     Notes
     -----

@@ -67,11 +67,13 @@ class Equation(NamedTuple):
     phi : (nc,) array
         Errors of position [m or rad], zero for rows that hold velocities alone.
     E : (nj, nv) sparse array
-        Rates of the coordinates of the joints are ``E Phi``, where joints are closed [1, m or 1/m].
+        Rates of the coordinates of the joints are ``E Phi + E_driven``, where joints are closed [1, m or 1/m].
     E_bias : (nj,) array
-        ``dE/dt Phi`` [rad/s^2 or m/s^2].
+        ``dE/dt Phi``, and the rate of ``E_driven`` [rad/s^2 or m/s^2].
     driven : (nc,) array
         ``G Phi`` of rows that depend on time, else zero [rad/s or m/s].
+    E_driven : (nj,) array
+        Of joints that a moving frame carries, else zero [rad/s or m/s].
 
     Examples
     --------
@@ -93,3 +95,4 @@ class Equation(NamedTuple):
     E: object
     E_bias: np.ndarray
     driven: np.ndarray
+    E_driven: np.ndarray

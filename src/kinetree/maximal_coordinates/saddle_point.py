@@ -116,8 +116,8 @@ class SaddlePoint:
         """Refuse rows and motions whose pivots are nothing but rounding."""
         D = np.empty(len(self.order))
         D[self.order] = pivots
-        inertia = A.data[places.diagonal]
-        inertia = np.maximum(inertia, TINY * inertia.max())
+        inertia = places.diagonal_of(A)
+        inertia = np.maximum(inertia, TINY * (inertia.max() or 1.0))
         first = np.concatenate([inertia, places.row_sizes(G, 1.0 / inertia)])
         if (np.abs(D) > SINGULAR * first).all():  # not so for NaN
             return
@@ -165,13 +165,17 @@ class Assembly:
         self.rows, self.columns, self.size = rows[self._order], columns[self._order], size
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=size))]).astype(np.int32)
         self.compiled = None  # the function of `compiled_solution`, once it is needed
-        self.diagonal = np.empty(nv, int)
-        on = np.flatnonzero(rows_A == A.indices)
-        self.diagonal[rows_A[on]] = on
+        self._diagonal = np.flatnonzero(rows_A == A.indices)
 
     def fits(self, A, G) -> bool:
         """Whether A and G have their entries in the same places."""
         return all(map(np.array_equal, self._pattern, _pattern(A, G)))
+
+    def diagonal_of(self, A) -> np.ndarray:
+        """The diagonal of A, which has no entries where bodies have no mass and no rows hold them."""
+        found = np.zeros(A.shape[0])
+        found[A.indices[self._diagonal]] = A.data[self._diagonal]
+        return found
 
     def values(self, A, G) -> np.ndarray:
         """The entries of the matrix, column by column."""

@@ -83,7 +83,9 @@ class System:
     Raises
     ------
     InertiaError
-        A body has no mass or no inertia.
+        A body has an inertia that no body can have.
+    SingularityError
+        A body can move without moving mass.
     UnknownNameError, DuplicateNameError
     ConstraintError
         Rows follow from others; they are named.
@@ -223,7 +225,8 @@ class System:
         terms = self._terms(self._bodies, q, v, **given, **(clock if self._bodies.has_given_motions else {}))
         given.pop("f_ext", None)
         E, v = self._E.matrix(terms.rows), array("v", v, shape=(self.nv,))
-        joints = JointState(self._joint_positions(terms.coordinates), E[self._of_tau] @ v, clock.get("t"), given)
+        rates = (E @ v + terms.offsets)[self._of_tau]
+        joints = JointState(self._joint_positions(terms.coordinates), rates, clock.get("t"), given)
         return _State(terms, E, v, joints)
 
     def _clock(self, what: str, t) -> dict:
@@ -254,13 +257,14 @@ class System:
             M = M + csr_array(lengths.T @ (m[:, None] * lengths))
             f = f - lengths.T @ (m * (length_rates + L @ E_bias[self._of_tau]))
         if self._gears is not None:
-            M, f = M + self._gears.inertia(E), f + self._gears.forces(E, E_bias, v)
+            M, f = M + self._gears.inertia(E), f + self._gears.forces(E, E_bias, terms.offsets, v)
         if self._coupled is not None:
             found = self._joints.couplings(joints)
             G = vstack([G, found.K @ E_tau], format="csr")
             bias = np.concatenate([bias, found.bias + found.K @ E_bias[self._of_tau]])
-            phi, driven = np.concatenate([phi, found.phi]), np.concatenate([driven, found.driven])
-        return Equation(M, f, G, bias, phi, E, E_bias, driven), acting
+            rates = found.driven - found.K @ terms.offsets[self._of_tau]
+            phi, driven = np.concatenate([phi, found.phi]), np.concatenate([driven, rates])
+        return Equation(M, f, G, bias, phi, E, E_bias, driven, terms.offsets), acting
 
     def _joint_positions(self, coordinates) -> np.ndarray:
         """Those of the joints that have a tau, among the coordinates of all joints."""
@@ -346,7 +350,7 @@ class System:
         rows = -e.bias - 2.0 * alpha * (e.G @ at.v - e.driven) - beta**2 * e.phi
         factors = self._saddle.factorized(e.M, e.G, method)
         found, lam = factors.solve(e.f, rows)
-        found, lam, pushed = self._bounded(factors, at, found, lam)
+        found, lam, pushed = self._bounded(factors, at, e, found, lam)
         return Solution(found.reshape(-1, 6), lam, self._wrenches(e, lam, acting + pushed, found))
 
     @checked(stabilize=a_truth_value)
@@ -386,24 +390,21 @@ class System:
         at = self._evaluated("step", q, v, f_ext, x, u, t)
         e, acting = self._equation(at, tau)
         end = self._clock("step", t if t is None else t + h)
-        phi, driven = (e.phi, e.driven) if not end else self._then(q, **end)
+        if end:
+            then = self.equation(q, np.zeros(self.nv), **end)
+            e = e._replace(G=then.G, phi=then.phi, driven=then.driven, E=then.E, E_driven=then.E_driven)
         A, right = e.M, e.M @ at.v + h * e.f
         if slopes is not None:
             K, D = self.slopes(q, v, slopes, x, u, t=t)
             A, right = A + h * D + h * h * K, right + h * (D @ at.v)
         factors = self._saddle.factorized(A, e.G, method)
-        found, lam = factors.solve(right, driven - gamma * phi)
-        found, lam, pushed = self._bounded(factors, at, found, lam, h)
+        found, lam = factors.solve(right, e.driven - gamma * e.phi)
+        found, lam, pushed = self._bounded(factors, at, e, found, lam, h)
         q_next = public_call("integrate")(self._bodies, q, h * found)
         if stabilize:
             q_next = self.closed(q_next, steps=1, **end)
         wrenches = self._wrenches(e, lam / h, acting + pushed / h, (found - at.v) / h)
         return Step(q_next, found, lam / h, wrenches, self._states(q, v, x, u, h, found, t))
-
-    def _then(self, q, t) -> tuple[np.ndarray, np.ndarray]:
-        """phi and the driven rates at a time, of the positions q."""
-        e = self.equation(q, np.zeros(self.nv), t=t)
-        return e.phi, e.driven
 
     def _states(self, q, v, x, u, dt, v_next, t) -> np.ndarray:
         """Internal states at the end of a step."""
@@ -447,17 +448,17 @@ class System:
 
     # Solutions -------------------------------------------------------------------------------------------------------
 
-    def _bounded(self, factors, at: _State, free, lam, dt=None) -> tuple:
+    def _bounded(self, factors, at: _State, e: Equation, free, lam, dt=None) -> tuple:
         """The solution with the forces of rows that have bounds, and these as joint forces; of a step impulses."""
         n = len(self._of_tau)
         if self._n_equal == self.nc:
             return free, lam, np.zeros(n)
-        E = at.E[self._of_tau]
         K, bias = self._joints.bounded_rows(at.joints)
-        B = K @ E
+        B = K @ e.E[self._of_tau]
         response, by_rows = factors.solve(B.T, np.zeros((self._n_equal, len(K))))
-        rates = B @ free if dt is not None else B @ free + bias + K @ at.terms.rates[self._of_tau]
-        laws = self._joints.laws(at.joints, dt, None if dt is None else (E @ free).tolist())
+        joint_rates = (e.E @ free + (e.E_bias if dt is None else e.E_driven))[self._of_tau]
+        rates = K @ joint_rates if dt is not None else K @ joint_rates + bias
+        laws = self._joints.laws(at.joints, dt, None if dt is None else joint_rates.tolist())
         forces = forces_of_laws(B @ response, rates, laws, K)
         return free + response @ forces, np.concatenate([lam + by_rows @ forces, forces]), K.T @ forces
 

@@ -8,7 +8,7 @@ its rate by time           ``driven``: of prescribed motions, rows hold ``G Phi 
 ``K_m, D_m``               entries of the blocks of bodies that force elements connect
 
 For each joint coordinate there is a row ``w`` too: ``w . Phi`` is its rate where the joint is closed. Forces of the
-joints act along these rows.
+joints act along these rows. Time adds ``offsets`` to the rates, where freedoms are carried by a moving frame.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Terms(NamedTuple):
     coordinates: object
     rows: object
     rates: object
+    offsets: object
     f: object
 
 
@@ -78,7 +79,7 @@ def _dofs(model, body: int) -> range:
 def maximal_terms(model, q, v, f_ext=None, x=None, u=None):
     """The `Terms`: rows of the constraints and of the coordinates of joints, and f."""
     kin, still = Kinematics(model, q, v), Kinematics(model, q)
-    G, bias, phi, driven, coordinates, rows, rates = ([] for _ in range(7))
+    G, bias, phi, driven, coordinates, rows, rates, offsets = ([] for _ in range(8))
     for c in model.constraints:
         places = entries_of(model, c)
         G += [row.get(k, 0.0) for row in c.rows(kin) for k in places]
@@ -92,10 +93,11 @@ def maximal_terms(model, q, v, f_ext=None, x=None, u=None):
             row = kin.row(name, n)
             rows += [row.get(k, 0.0) for k in places]
             rates.append(kin.rate_bias(name, n))
+            offsets.append(still.rate(name, n) if loop.time_dependent else 0.0)
     inertial = rnea(model, q, v, [0.0] * model.nv, f_ext)
     forces = element_forces(model, q, v, x, u)
     f = [f - p for f, p in zip(forces, inertial, strict=True)]
-    return Terms(G, bias, phi, driven, coordinates, rows, rates, f)
+    return Terms(G, bias, phi, driven, coordinates, rows, rates, offsets, f)
 
 
 def coupled_terms(model, q, v):
@@ -148,6 +150,7 @@ def terms_of(model):
         "coordinates": sum(loop.joint.nq for loop in loops),
         "rows": sum(loop.joint.nv * len(entries_of(model, loop)) for loop in loops),
         "rates": sum(loop.joint.nv for loop in loops),
+        "offsets": sum(loop.joint.nv for loop in loops),
         "f": model.nv,
     }
     call = _compiled("maximal_terms", maximal_terms, sizes, {"f_ext": ("nb", 6)})
