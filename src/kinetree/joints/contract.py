@@ -302,7 +302,7 @@ class Joint:
         return nearest_coordinates(self, X)
 
     def driven_rates(self, X: Transform) -> list:
-        """For each row of ``implicit`` the ``T^T V`` that time alone gives, ``T^T sigma``; zero unless ``rheonomic``."""
+        """For each row of ``implicit`` the ``T^T V`` by time alone, ``T^T sigma``; zero unless ``rheonomic``."""
         if not self.rheonomic:
             return [0.0] * (6 - self.nv)
         sigma = self.sigma(self.loop_coordinates(X)[0])
