@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -146,6 +147,13 @@ def test_command(tmp_path):
     assert "d14" in runner.invoke(app, ["scenes"]).stdout
     shown = runner.invoke(app, ["scenes", "--plot", str(tmp_path / "a.png"), "d6"])
     assert shown.exit_code == 0 and "21283.33333" in shown.stdout and (tmp_path / "a.png").exists()
+    found = json.loads(runner.invoke(app, ["scenes", "-1", "--formulation", "rk4", "--json"]).stdout)["result"]
+    assert [x["formulation"] for x in found] == ["rk4"] and isinstance(found[0]["energy"], float)
+    assert found[0]["expected"] is found[0]["drift"] is None
+    with pytest.raises(kt.errors.UnsupportedError, match="one scene, or --all"):
+        runner.invoke(app, ["scenes", "5", "--all", "--debug"], catch_exceptions=False)
+    with pytest.raises(kt.errors.ArgumentError, match="expected runs of scene '-1'"):
+        kt.scenes.plot_scene("-1", runs=[run("d6", "bdf1")])
     with pytest.raises(kt.errors.UnknownNameError, match="no scene named '99'"):
         run("99")
     with pytest.raises(kt.errors.UnknownNameError, match="'velocity_euler'"):

@@ -62,23 +62,40 @@ def scenes(
     key: Annotated[str | None, argument("One scene, such as 5 or d12.", completion.words(_scenes))] = None,
     plot: Figure = None,
     everything: Annotated[bool, option("Run all scenes.", "--all")] = False,
+    first: Annotated[bool, option("Run scene -1.", "-1")] = False,
+    formulation: Annotated[
+        str | None, option("Only in this formulation; also any integrator with fixed steps, such as rk4.")
+    ] = None,
 ) -> Output:
     """List the scenes of REDMAX, or run one in all formulations and compare it with the published results."""
     from kinetree.scenes import runs
+    from kinetree.simulation.progress import Progress
 
     check_figure(plot)
+    if (key is not None) + everything + first > 1:
+        raise UnsupportedError("give one scene, or --all for all of them, not both.", option="all")
+    key = "-1" if first else key
+    if plot is not None and everything:
+        raise UnsupportedError("--plot is of one scene: kinetree scenes 5 --plot scene.png.", option="plot")
     if key is None and not everything:
         if plot is not None:
             raise UnsupportedError("--plot is of one scene: kinetree scenes 5 --plot scene.png.", option="plot")
         titles = {name: scene.title for name, scene in runs.SCENES.items()}
         return Output(titles, lambda: print_rows(titles.items()))
     keys = list(runs.SCENES) if everything else [choice("scene", key, runs.SCENES, "the scenes of REDMAX")]
-    found = [runs.run(name, how) for name in keys for how in runs.formulations(runs.SCENES[name])]
+    chosen = {name: (formulation,) if formulation else runs.formulations(runs.SCENES[name]) for name in keys}
+    found, bar = [], Progress("scenes", sum(map(len, chosen.values())), None)
+    try:
+        for name, how in [(each, how) for each in keys for how in chosen[each]]:
+            bar.tick(len(found), f"{name}: {how}")
+            found.append(runs.run(name, how))
+    finally:
+        bar.close()
     headings, *rows = runs.rows(found)
     if plot is not None:
         from kinetree.scenes.plot import plot_scene
 
-        plot_scene(keys[0], path=plot)
+        plot_scene(keys[0], runs=found, path=plot)
 
     def show() -> None:
         for name in keys:
@@ -87,5 +104,19 @@ def scenes(
         if plot is not None:
             typer.echo(f"written: {plot}")
 
-    data = [dict(zip(headings, row, strict=True)) for row in rows]
-    return Output(data, show)
+    return Output([_numbers(each) for each in found], show)
+
+
+def _numbers(found) -> dict:
+    """A run of a scene for other programs: None where nothing is published, or nothing is conserved."""
+    given = found.expected
+    return {
+        "scene": found.scene.key,
+        "title": found.scene.title,
+        "formulation": found.formulation,
+        "energy": found.energy[-1],
+        "expected": None if given is None else given.energy,
+        "deviation": None if given is None else found.error,
+        "state_deviation": found.state_error if given is not None and given.q else None,
+        "drift": found.drift if found.conserves else None,
+    }

@@ -39,7 +39,7 @@ def stick_figure(model, bodies: Iterable[int] | None = None) -> list[Part]:
     R, p = _forward_kinematics(model, usual_position(model), *([0.0] if model.time_dependent else []))
     points = [p[i] + R[i] @ x for i, found in ends.items() for x in (np.zeros(3), *found)]
     size = float(np.ptp(points, axis=0).max()) if points else 0.0
-    size = max(size, max((max(_box(model, i), default=0.0) for i in model.outward()), default=0.0)) or 1.0
+    size = max(size, max((max(box_edges(model, i), default=0.0) for i in model.outward()), default=0.0)) or 1.0
     parts = []
     for i in model.outward() if bodies is None else bodies:
         if i:
@@ -69,7 +69,7 @@ def _links(model, i: int, ends: list[np.ndarray], size: float) -> list[Part]:
         X, length = along(np.zeros(3), end)
         found.append(Part(f"{name} {len(found)}", i, "stick", X, "capsule", (THIN * size, length), color))
     if not found and model.I[i].m:
-        com, lengths = np.array([*model.I[i].com]), _box(model, i)
+        com, lengths = np.array([*model.I[i].com]), box_edges(model, i)
         X = pose_matrix(principal(model, i)[1], com)
         least = 0.5 * THIN * size
         found.append(Part(f"{name} 0", i, "stick", X, "box", tuple(max(x, least) for x in lengths), color))
@@ -84,7 +84,7 @@ def principal(model, i: int):
     return principal_axes(about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)))
 
 
-def _box(model, i: int) -> tuple[float, ...]:
+def box_edges(model, i: int) -> tuple[float, ...]:
     """Edge lengths along the principal axes of the homogeneous box with the body's mass and inertia [m]."""
     if not model.I[i].m:
         return ()

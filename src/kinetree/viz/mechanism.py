@@ -17,7 +17,7 @@ PALEST = 0.2  # of several positions the opacity of the first
 def plot_mechanism(model, q=None, *, path=None, show: bool = False, axes=None):
     """Draw a mechanism in space: its bodies as lines between joints, frames and loops, which have open marks.
 
-    Tendons are drawn with their curves around shapes.
+    Tendons are drawn with their curves around shapes, springs between two points as lines.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tendons in drawings of mechanisms: their curves, and the shapes that they wrap around."""
+"""Tendons and springs in drawings of mechanisms: their curves, and the shapes that they wrap around."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AROUND = np.linspace(0.0, 2.0 * np.pi, 49)
 
 
 def draw_tendons(axes, model, q, shade: float) -> np.ndarray:
-    """Draw all tendons, and force elements and constraints along paths, in one position; their points."""
+    """Draw all tendons, and force elements and constraints along paths or between two points; their points."""
     paths = {tendon.path for tendon in model.tendons}
     paths |= {part.path for part in (*model.forces, *model.constraints) if getattr(part, "path", ())}
     points = [np.zeros((0, 3))]
@@ -21,6 +21,12 @@ def draw_tendons(axes, model, q, shade: float) -> np.ndarray:
             axes.plot(*curve.T, color=COLOR, alpha=shade, linewidth=1.2)
             points.append(curve)
     kin = Kinematics(model, q.tolist())
+    for force in model.forces:
+        if hasattr(force, "start_at") and hasattr(force, "end_at"):
+            ends = kin.point(force.start, force.start_at), kin.point(force.end, force.end_at)
+            line = np.array([list(end) for end in ends], float)
+            axes.plot(*line.T, color=COLOR, alpha=shade, linewidth=1.2)
+            points.append(line)
     for shape in sorted({part for path in paths for part in path if isinstance(part, WrapShape)}, key=repr):
         R = np.array([list(row) for row in kin.rotation(shape.frame).rows], float)
         center = np.array(list(kin.point(shape.frame)), float)
