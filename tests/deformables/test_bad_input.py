@@ -8,6 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import (
     ArgumentError,
+    CompilationError,
     DuplicateNameError,
     FileFormatError,
     GeometryError,
@@ -228,6 +229,26 @@ def test_explicit_steps_that_are_too_long_are_named():
         pytest.raises(SimulationError, match=r"not finite at t = .* s \(node 1 of 5\).*'linearly_implicit'"),
     ):
         scene.simulate(5.0, 0.01, integrator="semi_implicit")
+
+
+class ByNumPy(D.ElementLaw):
+    """A spring whose length NumPy would take."""
+
+    kind, size = "by_numpy", 2
+    parameters = {"k": 1}
+
+    def strain(self, x, p):
+        return [b - a for a, b in zip(*x, strict=True)]
+
+    def energy(self, r, p, fixed):
+        return p.k * np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+
+
+def test_functions_of_numpy_in_laws_are_named():
+    """The error has the law and where the functions are that take traced values."""
+    body = D.Deformable("b", CORNER[:2], [1, 1], D.Elements(ByNumPy(), [[0, 1]], [[1.0, 0.0]]))
+    with pytest.raises(CompilationError, match=r"law 'by_numpy': a function of NumPy .* kinetree\.spatial\.scalar"):
+        D.Coupled(None, body).simulate(0.1, 0.01)
 
 
 @pytest.mark.parametrize("call", [kt.rollout, kt.compile, kt.differentiate], ids=lambda call: call.__name__)

@@ -11,6 +11,7 @@ from kinetree.algorithms.regularity import collected_pivots
 from kinetree.errors import SingularityError
 from kinetree.native.singularity import singularity
 from kinetree.trace.collector import collector_off
+from kinetree.trace.expr import traced_code
 from kinetree.trace.graph import Graph
 from kinetree.trace.lowering import lower
 from kinetree.trace.outline_trace import BODIES, MarkedModel, refuse_results
@@ -59,7 +60,7 @@ def _traced(spec, model, present: tuple[str, ...], static: Mapping[str, object])
     shapes = [spec.shape(name, model) for name in names]
     arrays = {name: _symbols(graph, k, shape) for k, (name, shape) in enumerate(zip(names, shapes, strict=True))}
     try:
-        with collected_pivots(long=many) as pivots:
+        with collected_pivots(long=many) as pivots, traced_code(what):
             results = spec.function(smodel, **arrays, **static)
     except SingularityError:  # at every position
         raise singularity(spec, model) from None

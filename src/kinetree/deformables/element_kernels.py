@@ -18,7 +18,7 @@ from kinetree.native.kernel import Kernel
 from kinetree.once import once
 from kinetree.trace.differentiate import adjoints, tangents
 from kinetree.trace.evaluate import evaluate
-from kinetree.trace.expr import Expr
+from kinetree.trace.expr import Expr, traced_code
 from kinetree.trace.graph import Graph
 from kinetree.trace.lowering import lower
 from kinetree.trace.program import Program
@@ -49,14 +49,16 @@ class TracedLaw:
         self.v = [[self.graph.input(V, 3 * a + i) for i in range(3)] for a in range(law.size)]
         p = _parameters(law, self.graph)
         self.viscosity = p.viscosity
-        self.strain, self.rate = law.strain(self.x, p), law.strain(self.v, p)
+        with traced_code(f"element law {law.kind!r}"):
+            self.strain, self.rate = law.strain(self.x, p), law.strain(self.v, p)
         self.rows = tangents(self.graph, [s.id for s in self.strain], {
             x.id: {k: self.graph.ONE} for k, x in enumerate(x for node in self.x for x in node)
         })  # fmt: skip
         self.s = [self.inner.input(STRAIN, k) for k in range(len(self.strain))]
         self.s_rate = [self.inner.input(RATE, k) for k in range(len(self.strain))]
         p = _parameters(law, self.inner)
-        self.energy = law.energy(self.s, p, self._fixed)
+        with traced_code(f"element law {law.kind!r}"):
+            self.energy = law.energy(self.s, p, self._fixed)
         self.dissipation = law.dissipation(self.s, self.s_rate, p)
 
     def _fixed(self, value):

@@ -6,7 +6,8 @@ operations on them; neither has a value, so traced code cannot branch on one: ``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import TYPE_CHECKING, NoReturn
 
@@ -71,6 +72,20 @@ class _Symbol:
             "two traces are mixed in one expression: a traced value was kept from an earlier trace. Traced functions "
             "must not store their values outside."
         )
+
+
+@contextlib.contextmanager
+def traced_code(what: str) -> Iterator[None]:
+    """Explain errors of NumPy's functions, which take no symbols, in code that is traced; ``what`` names it."""
+    try:
+        yield
+    except TypeError as error:
+        if "__array_ufunc__" not in str(error):
+            raise
+        raise CompilationError(
+            f"{what}: a function of NumPy was called with a value that is not known while the code is traced. Use sin, "
+            "cos, sqrt, exp, absolute, maximum and others of kinetree.spatial.scalar, which take traced values."
+        ) from error
 
 
 def is_number(x: object) -> bool:
