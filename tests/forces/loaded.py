@@ -7,6 +7,7 @@ import numpy as np
 import kinetree as kt
 from kinetree.forces import JointForce
 from kinetree.forces.actuator import Actuator, FrameActuator
+from kinetree.forces.orientation_servo import OrientationServo
 from kinetree.forces.registry import FORCES
 from tests.forces.user_elements import ActivatedMuscle, Servo, Thruster
 
@@ -14,7 +15,7 @@ AT_FRAMES = (kt.forces.Bushing, kt.forces.PointSpring, kt.forces.PointForce, kt.
              kt.forces.BoxDrag, kt.forces.EllipsoidDrag, kt.forces.InverseSquareForce, Thruster)
 """Kinds that need no joint of one coordinate."""
 KINDS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
-ACTUATORS = (Actuator, FrameActuator)
+ACTUATORS = (Actuator, FrameActuator, OrientationServo)
 
 
 def loaded(bare, seed: int, share: float = 0.5):

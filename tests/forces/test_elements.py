@@ -84,8 +84,8 @@ class LineDamper(ForceElement):
 
 
 LAWS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
-SLOW = pytest.param(ACTUATORS[1], marks=pytest.mark.sweep)
-KINDS = [*LAWS, ACTUATORS[0], SLOW, Mount, Muscle, LineDamper, Drag, Thruster, ActivatedMuscle, Servo]
+SLOW = [pytest.param(cls, marks=pytest.mark.sweep) for cls in ACTUATORS[1:]]
+KINDS = [*LAWS, ACTUATORS[0], *SLOW, Mount, Muscle, LineDamper, Drag, Thruster, ActivatedMuscle, Servo]
 ACTIVE = (Muscle, Thruster, ActivatedMuscle, Servo, kt.forces.PointForce, kt.forces.LoopMotor)
 ACTIVE = (*ACTIVE, *ACTUATORS, kt.forces.Muscle, kt.forces.SoftContact)  # may give energy, also that of internal states
 

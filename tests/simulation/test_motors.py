@@ -218,3 +218,15 @@ def test_a_rollout_is_pickled_with_its_motors():
     late = kt.simulate(roll.model, run.q[4], run.v[4], x0=run.x[4], duration=0.06, dt=1e-2, integrator="rk4",
                        controller=lambda t, q, v: [3.0])  # fmt: skip
     np.testing.assert_allclose(late.q, run.q[4:], rtol=1e-12)
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.05])
+def test_rollouts_by_bdf2_begin_with_limited_forces(lag):
+    """Also the stage before the first step has the force that the motor gives, not the one that is asked for."""
+    motor = kt.forces.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, time_constant=lag)
+    model, tau = slider(MASS).with_forces(motor), np.array([7.0])
+    run = kt.simulate(model, duration=0.05, dt=0.01, integrator="bdf2", inputs=kt.Inputs(tau=tau))
+    path = kt.rollout(model, [0.0], None, tau, 0.01, steps=5, integrator="bdf2")
+    np.testing.assert_allclose(path.v, run.v, atol=1e-12)
+    if not lag:
+        np.testing.assert_allclose(path.v[:, 0], 3.0 / MASS * run.time, atol=1e-12)

@@ -8,6 +8,7 @@ a muscle yields to its tendon within the step, however fast it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from kinetree.algorithms.force_elements import (
@@ -25,7 +26,7 @@ from kinetree.algorithms.force_elements import (
 )
 from kinetree.algorithms.force_ranges import within_ranges
 from kinetree.algorithms.matrices import apply, dot, minus, plus
-from kinetree.algorithms.state_slopes import state_slopes
+from kinetree.algorithms.state_slopes import state_rates, state_slopes
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 
@@ -152,6 +153,20 @@ def exact_slopes(model, q, v, x=None, u=None, lag=None):
     With ``lag`` [s] internal states follow q and v, as an implicit step of that length has them:
     ``dx = (1 - lag J)^-1 lag (dx'/dq dq + dx'/dv dv)``.
     """
+    K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
+    for k, row in enumerate(state_slopes(model, q, v, *_forces_of_step(model, q, v, x, u, lag))):
+        for d, slope in row.items():
+            (K if d < model.nv else D)[k][d % model.nv] = -slope
+    return K, D
+
+
+def force_changes(model, q, v, dq, dv, x=None, u=None, lag=None) -> list:
+    """``-K dq - D dv`` of the elements with the matrices of `exact_slopes`, without the matrices."""
+    return state_rates(model, q, v, dq, dv, *_forces_of_step(model, q, v, x, u, lag))
+
+
+def _forces_of_step(model, q, v, x, u, lag) -> tuple[Callable, list]:
+    """The joint forces of the elements in `state_slopes`, and the further arguments there."""
     nx, nu = (0 if values is None else len(values) for values in (x, u))
     follows = bool(nx) and lag is not None
     given = [*(x or ()), *(u or ()), *((*force_state_rates(model, q, v, x, u), lag) if follows else ())]
@@ -163,8 +178,4 @@ def exact_slopes(model, q, v, x=None, u=None, lag=None):
             x_in = [x_k + dx for x_k, dx in zip(x_in, changes, strict=True)]
         return element_forces(inner, q, v, x_in, u_in)
 
-    K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for k, row in enumerate(state_slopes(model, q, v, forces, given)):
-        for d, slope in row.items():
-            (K if d < model.nv else D)[k][d % model.nv] = -slope
-    return K, D
+    return forces, given

@@ -10,7 +10,7 @@ from kinetree.integrators.bdf2 import BDF2
 from kinetree.integrators.linearly_implicit import SOLVERS
 
 METHODS = {1: BDF1, 2: BDF2}
-OF_ROLLOUTS = ("start", "around_end")
+OF_ROLLOUTS = ("start", "around_end", "start_around_end")
 
 
 @dataclass(frozen=True, slots=True)

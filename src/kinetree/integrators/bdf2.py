@@ -20,11 +20,15 @@ MEMORY = "w_ahead[nw] xi_ahead[nv] part[#1]"  # v+ = v + w_ahead + part h a+, xi
 SDIRK = 1.0 - math.sqrt(0.5)  # the coefficient of both stages of SDIRK2: order 2, and damping at infinity
 
 
-def bdf2_start(model, q, v, tau, dt, f_ext=None, u=None):
-    """The part of the first step that is known when its first stage is solved: that of SDIRK2."""
+def bdf2_start(model, q, v, tau, dt, f_ext=None, u=None, w_ahead=None):
+    """The part of the first step that is known when its first stage is solved: that of SDIRK2.
+
+    Around the solution for adjoints (`solved_rates`), if ``w_ahead`` of it is given.
+    """
     refuse_charts(model)
     h, rest = SDIRK * dt, (1.0 - SDIRK) * dt
-    a, change = solved_rates(model.after(h), q, v, [0.0] * model.nv, h, tau, f_ext, u)
+    stage = None if w_ahead is None else [v_k + (h / rest) * w for v_k, w in zip(v, w_ahead, strict=True)]
+    a, change = solved_rates(model.after(h), q, v, [0.0] * model.nv, h, tau, f_ext, u, stage)
     w = axpy(v, a, h)
     ahead = [where(change < UNSOLVED, rest * a_k, float("inf")) for a_k in a]
     return ahead, [rest * v_k for v_k in w[: model.nv]], [SDIRK]
@@ -58,7 +62,11 @@ def refuse_charts(model) -> None:
             )
 
 
-START = part("bdf2_start", bdf2_start, "q[nq] v[nw] tau[nv] dt", MEMORY, FORCES, domains=COMPLETE)
+_START = "q[nq] v[nw] tau[nv] dt"
+START = part("bdf2_start", bdf2_start, _START, MEMORY, FORCES, domains=COMPLETE)
+START_AROUND_END = part(
+    "bdf2_start_around_end", bdf2_start, f"{_START} w_ahead[nw]", MEMORY, FORCES, domains=COMPLETE
+)  # fmt: skip
 _INPUTS = f"q[nq] v[nw] {MEMORY} tau[nv] dt"
 _OUTPUTS = f"{END} w_ahead_next[nw] xi_ahead_next[nv] part_next[#1]"
 STEP = part("bdf2_step", bdf2_step, _INPUTS, _OUTPUTS, FORCES, domains=COMPLETE)
@@ -98,7 +106,7 @@ class BDF2:
 
     name = "bdf2"
     algorithm, start = STEP, START  # the step under constant forces, for rollouts, and its memory at the start
-    around_end = AROUND_END  # for their adjoints
+    around_end, start_around_end = AROUND_END, START_AROUND_END  # for their adjoints
     order = 2
     keeps_loops = internal_states = True
 

@@ -26,6 +26,7 @@ from kinetree.algorithms.passive import joint_forces as elements
 from kinetree.algorithms.passive import law_forces
 from kinetree.algorithms.projection import has_loops, with_given_motions
 from kinetree.algorithms.regularity import require_regular
+from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.shared_results import joint_forces
 from kinetree.algorithms.spec import Spec
 from kinetree.integrators.kernels import END, FORCES, finished, part
@@ -62,8 +63,17 @@ def passive_slopes(model, q, v, stuck=None, x=None, u=None, lag=None):
         Rows of forces; not symmetric for springs of ball joints.
     D : list of list
     """
-    K = [[0.0] * model.nv for _ in range(model.nv)]
-    D = [[0.0] * model.nv for _ in range(model.nv)]
+    K, D = joint_slopes(model, q, v, stuck)
+    if model.laws:
+        K_elements, D_elements = exact_slopes(model, q, v, x, u, lag)
+        K = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(K, K_elements, strict=True)]
+        D = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(D, D_elements, strict=True)]
+    return K, D
+
+
+def joint_slopes(model, q, v, stuck=None):
+    """K and D of `passive_slopes` for the forces of joints alone."""
+    K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     for coordinates, force, at in elements(model, q, v):
         for k, row in zip(coordinates, force.stiffness_rows(at), strict=True):
             for n, slope in zip(coordinates, row, strict=True):
@@ -73,10 +83,6 @@ def passive_slopes(model, q, v, stuck=None, x=None, u=None, lag=None):
             if stuck is not None and force.stiff_at_rest:
                 slope = slope + stuck[k] * (resting - slope)
             D[k][k] = D[k][k] + slope
-    if model.laws:
-        K_elements, D_elements = exact_slopes(model, q, v, x, u, lag)
-        K = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(K, K_elements, strict=True)]
-        D = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(D, D_elements, strict=True)]
     return K, D
 
 
@@ -89,10 +95,16 @@ def force_slopes(model, q, v, a, f_ext=None, x=None, u=None, lag=None):
     return dq, dv, M
 
 
-def residual(model, q, v, a, tau, f_ext=None, x=None, u=None):
-    """``ID(q, v, a) - tau`` with the joints' passive forces, couplings aside."""
-    arrays = {"q": q, "v": v, "a": a} | ({} if f_ext is None else {"f_ext": f_ext})
-    forces = joint_forces(model, arrays, ())  # whose passes the derivatives share
+def residual(model, q, v, a, tau, f_ext=None, x=None, u=None, *, beside_slopes: bool = True):
+    """``ID(q, v, a) - tau`` with the joints' passive forces, couplings aside.
+
+    ``beside_slopes``: whether `force_slopes` of this state are computed, too, whose passes are shared then.
+    """
+    if beside_slopes:
+        arrays = {"q": q, "v": v, "a": a} | ({} if f_ext is None else {"f_ext": f_ext})
+        forces = joint_forces(model, arrays, ())
+    else:
+        forces = rnea(model, q, v, a, f_ext)
     passive = law_forces(model, q, v, x, u)
     return [f - p - t for f, p, t in zip(forces, passive, tau, strict=True)]
 
@@ -250,6 +262,16 @@ def with_internal_rates(model, Q, w, a, w1, u=None):
     return w, a, relative_change(changes, x)
 
 
+def known_rates(model, a) -> list:
+    """Rates of a solution as constants; those of coupled coordinates by their masters, zero where they are given."""
+    a = [detach(x) for x in a]
+    if not model.constraints:
+        return a
+    columns = coupling_columns(model)
+    joints = expanded(model, columns, [a[column[0][0]] for column in columns])
+    return [*joints, *a[model.nv :]]
+
+
 class Linearization:
     """``M + w1 D + x1 K T(xi)`` of the tree at a stage, without the slopes of passive forces."""
 
@@ -288,14 +310,15 @@ def reversals(before, now) -> list:
     return [where(x * y < 0.0, 1.0, 0.0) for x, y in zip(before, now, strict=True)]
 
 
-def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None, u=None):
+def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None, u=None, *, fresh: bool = True):
     """a after one correction, its change as a fraction of the speed, and the residual before.
 
-    Accelerations obey the rows of loops at the stage, ``K a = k``, by forces ``K^T lambda``.
+    ``fresh``: whether the matrix is that of this stage, and is differentiated where the residual is. Accelerations obey
+    the rows of loops at the stage, ``K a = k``, by forces ``K^T lambda``.
     """
     nv = model.nv
     v, x, rates, a = w[:nv], w[nv:], a[nv:], a[:nv]
-    r = residual(model, Q, v, a, tau, f_ext, x, u)
+    r = residual(model, Q, v, a, tau, f_ext, x, u, beside_slopes=fresh)
     excess = [0.0] * nv if stuck is None else sticking(model, Q, v, stuck)
     change = matrix.under_rows([f + y for f, y in zip(r, excess, strict=True)], Kinematics(model, Q, v), a)
     a = [a_k - da for a_k, da in zip(a, change, strict=True)]
@@ -328,11 +351,12 @@ def solved_rates(model, q, w0, before, h, tau, f_ext=None, u=None, w_end=None):
     refuse_unsupported(model, "aba", computed=stepped_constraints(model))
     x0, x1 = [x + h * v for x, v in zip(before, w0, strict=False)], h * h
     if w_end is not None:
-        a = [detach((end - w) / h) for end, w in zip(w_end, w0, strict=True)]
+        a = known_rates(model, [(end - w) / h for end, w in zip(w_end, w0, strict=True)])
+        a = with_given_accelerations(model, a)
         xi, Q, w = stage(model, q, x0, w0, a, x1, h)
         w, a, _ = with_internal_rates(model, Q, w, a, h, u)
         matrix = Linearization(model, xi, Q, w, a, x1, h, f_ext).factorized(u=u, constant=True)
-        a, change, _ = corrected(model, matrix, Q, w, a, tau, h, None, f_ext, u)
+        a, change, _ = corrected(model, matrix, Q, w, a, tau, h, None, f_ext, u, fresh=False)
         _, Q, w = stage(model, q, x0, w0, a, x1, h)
         return with_internal_rates(model, Q, w, a, h, u)[1], change
     a, last, kinks = with_given_accelerations(model, [0.0] * model.nw), w0, has_kinks(model)
@@ -348,7 +372,7 @@ def solved_rates(model, q, w0, before, h, tau, f_ext=None, u=None, w_end=None):
             slopes = Linearization(model, *now, a, x1, h, f_ext)
         if fresh or kinks:
             matrix = slopes.factorized(stuck, now, u)
-        a, change, _ = corrected(model, matrix, Q, w, a, tau, h, stuck, f_ext, u)
+        a, change, _ = corrected(model, matrix, Q, w, a, tau, h, stuck, f_ext, u, fresh=fresh)
     return a, maximum(change, moved) if model.nx else change
 
 

@@ -191,13 +191,19 @@ def step_of(step: str | Spec, model) -> Spec:
     return _joined(spec) if model.nx and spec.inputs["v"] == ("nv",) else spec
 
 
-def with_motors(spec: Spec) -> Spec:
-    """A step under commanded joint forces, limited by the model's motors in the state at its beginning."""
-    return replace(spec, name=f"{spec.name}_with_motors", function=_driven(spec.function))
+def with_motors(spec: Spec, model) -> Spec:
+    """A step under commanded joint forces, limited by the model's motors in the state at its beginning, if it has some.
+
+    Or what a method computes before its first step, which has no state at its end.
+    """
+    if not model.motors:
+        return spec
+    ends = next(iter(spec.outputs)) == "q_next"
+    return replace(spec, name=f"{spec.name}_with_motors", function=_driven(spec.function, ends))
 
 
 @once
-def _driven(function):
+def _driven(function, ends: bool):
     def driven(model, q, v, tau, dt, **given):
         tau, later = list(tau), {}
         for element, place in model.internal_places():
@@ -209,7 +215,10 @@ def _driven(function):
             for n in range(model.nv + place.start, model.nv + place.stop):
                 tau[k] = element.delivered(v[k], v[n])
                 later[n] = element.lagged(v[n], command, dt)
-        q, v, *memory = function(model, q, v, tau=tau, dt=dt, **given)
+        found = function(model, q, v, tau=tau, dt=dt, **given)
+        if not ends:
+            return found
+        q, v, *memory = found
         return q, [later.get(n, x) for n, x in enumerate(v)], *memory
 
     driven.__name__ = f"{function.__name__}_with_motors"

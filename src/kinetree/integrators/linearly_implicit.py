@@ -8,14 +8,19 @@ from kinetree.algorithms.complete import COMPLETE, refuse_unsupported, stepped_c
 from kinetree.algorithms.constrained import given_accelerations
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.force_slopes import gauss_newton_damping, gauss_newton_stiffness
+from kinetree.algorithms.implicit_forces import force_changes
 from kinetree.algorithms.manifold import integrate
-from kinetree.algorithms.matrices import plus
+from kinetree.algorithms.matrices import dot, minus, plus
+from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
+from kinetree.algorithms.state_slopes import state_rates
 from kinetree.arguments import choice
 from kinetree.errors import SimulationError
 from kinetree.integrators.conjugate_gradients import MatrixFreeStep
-from kinetree.integrators.implicit import Reduced, passive_slopes, residual
-from kinetree.integrators.kernels import WholeStep, finished, implicit_states, step_of
+from kinetree.integrators.implicit import Reduced, joint_slopes, known_rates, passive_slopes, residual
+from kinetree.integrators.kernels import END, WholeStep, finished, implicit_states, part, step_of
+from kinetree.integrators.kernels import FORCES as GIVEN
+from kinetree.spatial.scalar import detach
 from kinetree.state_kinematics import Kinematics
 
 FORCES = ("all", "passive")
@@ -96,6 +101,11 @@ class LinearlyImplicit:
         """The step under constant forces, for rollouts; None for conjugate gradients."""
         return STEPS[self.forces, self.slopes] if self.solver == "direct" else None
 
+    @property
+    def around_end(self):
+        """The step around its end, for adjoints of rollouts; None where the step itself is differentiated."""
+        return AROUND_END.get((self.forces, self.slopes))
+
     def __call__(self, system):
         """The method for the dynamics of one model."""
         return LinearlyImplicitStep(system, self) if self.solver == "direct" else MatrixFreeStep(system)
@@ -123,8 +133,7 @@ def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all
     given = given_accelerations(model, kin)
     start = [given.get(k, 0.0) for k in range(model.nv)]
     K, D, M = _slopes(model, q, v, start, forces, slopes, dt, f_ext, x, u)
-    n = range(model.nv)
-    matrix = [[M[m][k] + dt * (D[m][k] + dt * K[m][k]) for k in n] for m in n]
+    n, matrix = range(model.nv), _matrix(K, D, M, dt)
     r = residual(model, q, v, start, tau, f_ext, ahead_x, u)  # - f
     ahead = [sum(K[m][k] * v[k] for k in n) for m in n]
     a = Reduced(model, matrix).under_rows([-(r[m] + dt * ahead[m]) for m in n], kin, given=given)
@@ -144,6 +153,59 @@ def _slopes(model, q, v, a, forces, slopes, dt, f_ext, x, u):
     return (_symmetric(K), _symmetric(D), M) if slopes == "symmetric" else (K, D, M)
 
 
+def _matrix(K, D, M, dt):
+    n = range(len(M))
+    return [[M[m][k] + dt * (D[m][k] + dt * K[m][k]) for k in n] for m in n]
+
+
+def _residual_of_step(model, q, v, start, a, tau, dt, forces, f_ext, x, u) -> list:
+    """``(M + h D + h^2 K) a - (f - h K v)`` with exact slopes, as products without the matrices.
+
+    f and the slopes are those at accelerations ``start``, and a those beyond them.
+    """
+    dv = [dt * a_k for a_k in a]
+    dq = [dt * (v_k + dv_k) for v_k, dv_k in zip(v, dv, strict=True)]
+    r = residual(model, q, v, start, tau, f_ext, implicit_states(model, q, v, x, u, dt), u, beside_slopes=False)
+    rest, wrenches = [0.0] * model.nv, [x for wrench in f_ext or () for x in wrench]
+    moves = (dq, dv) if forces == "all" else (rest, rest)
+    r = plus(r, state_rates(model, q, v, *moves, _rigid_forces, [*start, *wrenches], a))
+    K, D = joint_slopes(model, q, v)
+    r = [r_m + dot(D_m, dv) - dot(K_m, dq) for r_m, D_m, K_m in zip(r, D, K, strict=True)]
+    return minus(r, force_changes(model, q, v, dq, dv, x, u, dt)) if model.laws else r
+
+
+def _rigid_forces(model, q, v, given):
+    """Inverse dynamics of the tree from accelerations, and wrenches on all bodies, if any, as one list."""
+    a, W = given[: model.nv], given[model.nv :]
+    size = len(W) // model.nb
+    return rnea(model, q, v, a, [W[k : k + size] for k in range(0, len(W), size)] if size else None)
+
+
+def _around_end(model, q, v, tau, dt, v_end, forces, f_ext=None, u=None):
+    """The step as one correction of its end with a constant matrix: the first derivatives are those of the step.
+
+    So neither the matrix nor its elimination is differentiated, only the residual.
+    """
+    refuse_unsupported(model, "aba", computed=stepped_constraints(model))
+    nv = model.nv
+    v, x = v[:nv], v[nv:]
+    given = given_accelerations(model, Kinematics(model, q, v))
+    start = [given.get(k, 0.0) for k in range(nv)]
+    a = known_rates(model, [(v_end[k] - v[k]) / dt for k in range(nv)])
+    r = _residual_of_step(model, q, v, start, a, tau, dt, forces, f_ext, x, u)
+    matrix = _matrix(*_slopes(model, q, v, start, forces, "exact", dt, f_ext, x, u), dt)
+    change = Reduced(model, [[detach(entry) for entry in row] for row in matrix]).solve(r)
+    q, v, x = _end(model, q, v, [given.get(k, a[k] - change[k]) for k in range(nv)], dt, x, u)
+    return q, [*v, *x]
+
+
+def _end(model, q, v, a, dt, x, u):
+    """The state after a step with accelerations a."""
+    v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
+    found = finished(model.after(dt), integrate(model, q, [dt * v_k for v_k in v_next]), v_next, closing=3)
+    return *found, implicit_states(model, *found, x, u, dt)
+
+
 def _symmetric(A):
     n = range(len(A))
     return [[0.5 * (A[m][k] + A[k][m]) for k in n] for m in n]
@@ -153,9 +215,8 @@ def _variant(forces, slopes):
     def step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
         refuse_unsupported(model, "aba", computed=stepped_constraints(model))
         a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes, x, u)
-        v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
-        found = finished(model.after(dt), integrate(model, q, [dt * v_k for v_k in v_next]), v_next, closing=3)
-        return (*found, implicit_states(model, *found, x, u, dt)) if x_next else found
+        found = _end(model, q, v, a, dt, x, u)
+        return found if x_next else found[:2]
 
     return step
 
@@ -198,3 +259,14 @@ STEPS |= {
     ("all", "exact"): ALGORITHMS["linearly_implicit_step"],
     ("passive", "gauss_newton"): ALGORITHMS["semi_implicit_step"],
 }
+
+
+def _around(forces):
+    def step(model, q, v, tau, dt, v_end, f_ext=None, u=None):
+        return _around_end(model, q, v, tau, dt, v_end, forces, f_ext, u)
+
+    name = step.__name__ = f"linearly_implicit_{forces}_around_end"
+    return part(name, step, "q[nq] v[nw] tau[nv] dt v_end[nw]", END, GIVEN, domains=COMPLETE)
+
+
+AROUND_END = {(forces, "exact"): _around(forces) for forces in FORCES}

@@ -19,6 +19,7 @@ from kinetree.compiler.function import Function
 from kinetree.compiler.rollout import last_alone, roll
 from kinetree.compiler.time_argument import timed
 from kinetree.errors import ShapeError, SimulationError, UnsupportedError
+from kinetree.integrators.kernels import with_motors
 from kinetree.simulation.adjoint_step import AdjointOf, adjoint_step
 from kinetree.simulation.objective import running_objective, terminal_spec
 from kinetree.simulation.options import A_TIME
@@ -152,7 +153,7 @@ class ReversePass:
                 states = self._states(starts[n], a, b)
             now = self._back(f, states, a, b, now, rows)
             self._check(now, a)
-        self._through_start(now, rows)
+        self._through_start(now, rows, first[2:])
         found = {"value": now["value"][..., 0] if "value" in now else value, "q0": now["q"]}
         found |= {"v0": now["v"][..., : self.model.nv], "x0": now["v"][..., self.model.nv :]}
         return found | {x: self._shaped(x, rows[x][..., :-1, :] if x in rows else now[x]) for x in self.owner.wrt}
@@ -195,8 +196,9 @@ class ReversePass:
     def _differentiated(self) -> Spec:
         """The step, or, of implicit methods, one correction around its end, with the same first derivatives."""
         model, around_end = self.model, getattr(self.roller._method, "around_end", None)
-        moved = has_loops(model) or model.motors or any(may_change_chart(model, i) for i in model.outward())
-        return self.roller._step_declaration() if moved or around_end is None else around_end
+        moved = has_loops(model) or any(may_change_chart(model, i) for i in model.outward())
+        known = around_end is not None and not moved
+        return with_motors(around_end, model) if known else self.roller._step_declaration()
 
     # Methods that take the last step into account ---------------------------------------------------------------------
 
@@ -212,10 +214,12 @@ class ReversePass:
 
     def _start_function(self, derivative: bool = False) -> Function | None:
         """The memory at the start, or its pullback to the variables."""
-        start, owner = getattr(self.roller._method, "start", None), self.owner
+        owner = self.owner
+        start = getattr(self.roller._method, "start_around_end" if derivative else "start", None)
         if start is None:
             return None
-        start, present = timed(start, self.model), tuple(VARIABLES[x] for x in self.present)
+        start = timed(with_motors(start, self.model), self.model)
+        present = tuple(VARIABLES[x] for x in self.present)
         wrt = ("q", "v", *(VARIABLES[x] for x in owner.wrt))
         total = len(self.model.numbers())
         spec = partial(derivative_spec, start, "vjp", wrt, tuple(start.outputs), present, owner.chosen, total, False)
@@ -223,24 +227,25 @@ class ReversePass:
             spec = partial(dataclasses.replace, start, inputs=start.inputs | {x: start.optional[x] for x in present})
         return owner._function(("start", derivative, present), spec, self.roller)
 
-    def _at_start(self, spec: Spec) -> list[np.ndarray]:
-        """The inputs of the first step, in the order of a declaration."""
+    def _at_start(self, spec: Spec, memory=()) -> list[np.ndarray]:
+        """The inputs of the first step, in the order of a declaration; arrays of the memory, if it takes these."""
         q, v = self.start
         given = {"q": q, "v": v, "dt": np.full((), self.h), "t": self.times(0, 1)[..., 0]}
         given |= {VARIABLES[x]: np.take(self.inputs[x], 0, axis=-1 - _own(x)) for x in ("tau", *self.present)}
+        given |= dict(zip(self._state[2:], memory, strict=False))
         found = []
         for x in (name for name in spec.inputs if name in given):
             own = len(spec.inputs[x])
             found.append(np.array(np.broadcast_to(given[x], (*self.batch, *given[x].shape[given[x].ndim - own :]))))
         return found
 
-    def _through_start(self, now: dict, rows: dict) -> None:
+    def _through_start(self, now: dict, rows: dict, memory) -> None:
         """Add what goes through the memory at the start to the gradient."""
         f = self._start_function(derivative=True)
         if f is None:
             return
         cotangents = [now[x].reshape(*self.batch, now[x].shape[-1]) for x in self._state[2:]]
-        found = f(*self._at_start(f.spec), *cotangents)
+        found = f(*self._at_start(f.spec, memory), *cotangents)
         for x, more in zip(("q", "v", *self.owner.wrt), found, strict=True):
             if x in rows:
                 rows[x][..., 0, :] += more.reshape(rows[x][..., 0, :].shape)

@@ -377,14 +377,13 @@ class Rollout:
 
     def _step_declaration(self) -> Spec:
         """The declaration of the step, without the time."""
-        spec = step_of(self._method.algorithm, self._base)
-        return with_motors(spec) if self._base.motors else spec
+        return with_motors(step_of(self._method.algorithm, self._base), self._base)
 
     def _memory(self, start, inputs, present, run=lambda f: f) -> list[np.ndarray]:
         """Further arrays of the state of methods that take the last step into account, at the start."""
         if not hasattr(self._method, "start"):
             return []
-        f = self._function(present, self._method.start)
+        f = self._function(present, with_motors(self._method.start, self._base))
         return arrays_of(run(f)(*start, *self._at(inputs, present, 0)))
 
     def _interpreted(self, f: Function, batch, kind):

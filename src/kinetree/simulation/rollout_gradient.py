@@ -84,9 +84,9 @@ class DifferentiableRollout:
     Notes
     -----
     The objective is ``J = terminal(s_T) + dt sum_k running(s_k)``, k = 0 to T - 1. Each step is differentiated exactly
-    as it is computed (reverse mode), so that the gradient is that of the discrete motion, to rounding. The reverse pass
-    takes 2.5 to 4 times as long as the rollout. States of all steps are kept in memory; where they are larger than a
-    quarter of a GiB, the rollout is computed twice, in segments.
+    as it is computed (reverse mode), so that the gradient is that of the discrete motion, to rounding. A gradient takes
+    1.5 to 4 times as long as the rollout. States of all steps are kept in memory; where they are larger than a quarter
+    of a GiB, the rollout is computed twice, in segments.
     Functions of objectives are traced: they branch by `kinetree.spatial.scalar.where`, not by ``if``. Numbers in their
     closures are constants of the code; values that change from call to call belong into ``reference``.
     In models with couplings or loops the gradients with respect to q0 and v0 hold along consistent changes.
