@@ -161,11 +161,15 @@ def closest(name: str, names: Iterable[str]) -> list[str]:
     --------
     >>> closest("elbwo", ["shoulder", "elbow"])
     ['elbow']
+    >>> closest("biceps", ["triceps.excitation", "biceps.excitation"])
+    ['biceps.excitation']
     """
     if len(name) > _LONGEST_COMPARED:
         return []
-    short = (other for other in names if len(other) <= _LONGEST_COMPARED)
-    return difflib.get_close_matches(name, itertools.islice(short, _MOST_COMPARED), n=1)
+    short = [other for other in itertools.islice(names, _MOST_COMPARED) if len(other) <= _LONGEST_COMPARED]
+    if parts := [other for other in short if name and other.startswith(f"{name}.")]:
+        return parts[:1]
+    return difflib.get_close_matches(name, short, n=1)
 
 
 def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> UnknownNameError:

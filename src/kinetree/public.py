@@ -143,7 +143,8 @@ PLACES = {
         "SCENES": "scenes.runs", "SceneRun": "scenes.runs", "plot_scene": "scenes.plot", "run": "scenes.runs",
     },
     "kinetree.muscles": {
-        "CURVES": "muscles.library", "MuscleCurves": "muscles.curve_set", "activation_rate": "muscles.activation",
+        "CURVES": "muscles.library", "Curve": "muscles.curve", "MuscleCurves": "muscles.curve_set",
+        "VelocityCurve": "muscles.curve", "activation_rate": "muscles.activation",
         "curves": "muscles.library", "equilibrate": "analysis.equilibrate",
     },
     "kinetree.redmax": {

@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.implicit_forces import implicit_terms
 from kinetree.errors import ArgumentError, ModelError
-from kinetree.spatial.scalar import detach, with_slopes
+from kinetree.spatial.scalar import detach, maximum, with_slopes
 from kinetree.trace.differentiate import adjoints, tangents
 from kinetree.trace.evaluate import evaluate
 from kinetree.trace.graph import Graph
@@ -129,6 +129,46 @@ def test_impossible_parameters(options, message):
     given = {"max_isometric_force": 100.0, "optimal_fiber_length": 0.1, "tendon_slack_length": 0.1, **options}
     with pytest.raises((ArgumentError, ModelError), match=message):
         kt.forces.Muscle("flexor", PATH, **given)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parabola(kt.muscles.Curve):
+    stiffness: float
+
+    def __call__(self, x):
+        return self.stiffness * maximum(x - 1.0, 0.0) ** 2
+
+    def slope(self, x):
+        return 2.0 * self.stiffness * maximum(x - 1.0, 0.0)
+
+    def integral(self, x):
+        return self.stiffness / 3.0 * maximum(x - 1.0, 0.0) ** 3
+
+
+def test_curves_of_a_users_own():
+    """A parabola for the passive fiber: tensions differ from Millard's by F0 times the difference of both curves."""
+    millard = kt.muscles.curves("millard")
+    soft = dataclasses.replace(millard, name="soft", passive_force_length=Parabola(2.0))
+    path = (kt.tendons.ViaPoint("world", (0.1, 0.0, 0.0)), kt.tendons.ViaPoint("bob", (0.0, 0.0, -0.2)))
+    q, v, x = [1.9], [0.3], [0.4]
+    models = [
+        kt.models.pendulum().with_forces(kt.forces.Muscle("m", path, 100.0, 0.1, 0.12, curves=curves))
+        for curves in (millard, soft)
+    ]
+    with kt.interpreted():
+        (before,), (after,) = (kt.muscles.tensions(model, q, v, x=x) for model in models)
+        fiber = (kt.muscles.lengths(models[0], q)[0] - 0.12) / 0.1
+        assert fiber > 1.5
+        change = 100.0 * (2.0 * (fiber - 1.0) ** 2 - millard.passive_force_length(fiber))
+        assert after - before == pytest.approx(change, rel=1e-12)
+        compliant = kt.models.pendulum().with_forces(
+            kt.forces.Muscle("m", path, 100.0, 0.1, 0.12, curves=soft, tendon="compliant")
+        )
+        state = kt.muscles.equilibrate(compliant, q, x=[0.4, 0.1])
+        ratio, stretch = state[1] / 0.1, (kt.muscles.lengths(compliant, q)[0] - state[1]) / 0.12
+        pull = 0.4 * millard.active_force_length(ratio) + 2.0 * (ratio - 1.0) ** 2
+        assert millard.tendon_force_length(stretch) == pytest.approx(pull, rel=1e-9)
+        assert kt.dynamics.force_state_rates(compliant, q, [0.0], x=state)[1] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_slack_and_extreme_states_give_finite_forces():

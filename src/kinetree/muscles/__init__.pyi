@@ -8,14 +8,18 @@ from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
 from kinetree.muscles.library import CURVES as CURVES
+from kinetree.muscles.curve import Curve as Curve
 from kinetree.muscles.curve_set import MuscleCurves as MuscleCurves
+from kinetree.muscles.curve import VelocityCurve as VelocityCurve
 from kinetree.muscles.activation import activation_rate as activation_rate
 from kinetree.muscles.library import curves as curves
 from kinetree.analysis.equilibrate import equilibrate as equilibrate
 
 __all__ = [
     "CURVES",
+    "Curve",
     "MuscleCurves",
+    "VelocityCurve",
     "activation_rate",
     "curves",
     "energies",

@@ -11,7 +11,19 @@ class Curve:
     Notes
     -----
     ``curve(x)`` gives y, ``slope(x)`` dy/dx, ``integral(x)`` the integral from the point where force begins. All have
-    exact derivatives, up to the second, wherever they are differentiated.
+    exact derivatives, up to the second, wherever they are differentiated. A curve of your own is a frozen dataclass
+    derived from this, whose functions run over floats, arrays and expressions, with ``kinetree.spatial.scalar``.
+
+    See Also
+    --------
+    kinetree.muscles.MuscleCurves
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> passive = kt.muscles.curves("cubic").passive_force_length
+    >>> isinstance(passive, kt.muscles.Curve), round(passive(1.7), 9), round(passive.slope(1.7), 6)
+    (True, 1.0, 2.857143)
     """
 
     __slots__ = ()
@@ -30,7 +42,20 @@ class Curve:
 
 
 class VelocityCurve(Curve):
-    """Force over velocity: increasing, so that it is solved for the velocity together with damping."""
+    """Force over velocity: increasing, so that it is solved for the velocity together with damping.
+
+    Notes
+    -----
+    Compliant tendons need `balance`, rigid ones do not.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> force_velocity = kt.muscles.curves("millard").force_velocity
+    >>> v = force_velocity.balance(0.5, 0.1, 0.3)
+    >>> round(0.5 * force_velocity(v) + 0.1 * v, 12)
+    0.3
+    """
 
     __slots__ = ()
 

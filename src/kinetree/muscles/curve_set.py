@@ -28,6 +28,29 @@ class MuscleCurves:
     ------
     ArgumentError
         A field is of another kind.
+
+    Examples
+    --------
+    Other passive forces, a parabola, in the place of one of the published curves:
+
+    >>> import dataclasses
+    >>> import kinetree as kt
+    >>> from kinetree.spatial.scalar import maximum
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Parabola(kt.muscles.Curve):
+    ...     stiffness: float
+    ...
+    ...     def __call__(self, x):
+    ...         return self.stiffness * maximum(x - 1.0, 0.0) ** 2
+    ...
+    ...     def slope(self, x):
+    ...         return 2.0 * self.stiffness * maximum(x - 1.0, 0.0)
+    ...
+    ...     def integral(self, x):
+    ...         return self.stiffness / 3.0 * maximum(x - 1.0, 0.0) ** 3
+    >>> curves = dataclasses.replace(kt.muscles.curves("millard"), name="soft", passive_force_length=Parabola(2.0))
+    >>> curves.passive_force_length(1.5)
+    0.5
     """
 
     name: str
