@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree.errors import ConstraintError, SingularityError
-from kinetree.joints import Composite, Prismatic, Reversed, Revolute, Spherical
-from kinetree.spatial import Inertia
+from kinetree.joints import Composite, Joint, Prismatic, Reversed, Revolute, Spherical
+from kinetree.spatial import Inertia, Motion, Transform, Vector3
+from kinetree.spatial.rotation import IdentityRotation
+from kinetree.spatial.scalar import cos, sin
 from tests.forces.user_elements import Drag
 
-NOT_FOUND = 143  # the seed of a tree with a joint whose positions are not found from poses
 ALIKE = 1e-9  # relative: condition numbers of these systems are below 1e6
 
 
@@ -64,8 +66,6 @@ def test_accelerations_of_trees(seed):
     """The KKT system of all bodies and joints, dense and from the leaves to the root, against the recursion."""
     model, q, v, tau, f_ext = tree(seed)
     system = kt.maximal(model)
-    if seed == NOT_FOUND:
-        return
     state = system.state(q, v)
     q, v = system.reduced_state(*state)  # positions of composite joints are not unique; tau belongs to these
     a = kt.forward_dynamics(model, q, v, tau, f_ext)
@@ -75,11 +75,41 @@ def test_accelerations_of_trees(seed):
         alike(system.reduced_accelerations(*state, found.accelerations), a)
 
 
+class Knot(Joint):
+    """A slider on a closed curve that comes close to itself many times; samples do not tell which part it is on."""
+
+    kind, nq, nv = "knot", 1, 1
+
+    def transform(self, q):
+        return Transform(IdentityRotation(), Vector3(*(sin(w * q[0]) for w in (37.0, 53.0, 71.0))))
+
+    def motion_subspace(self, q):
+        return (Motion.of([0.0] * 3 + [w * cos(w * q[0]) for w in (37.0, 53.0, 71.0)]),)
+
+
+def on_knot():
+    b = kt.ModelBuilder()
+    b.add_body("bead", joint=Knot(), joint_name="knot", mass=1.0, inertia=np.diag([0.1, 0.1, 0.1]))
+    return b.build()
+
+
 def test_positions_that_the_search_does_not_find_are_named():
-    """Those of a hinge, a slide and a rack in one joint, whose search from samples ends at another pose."""
-    model, q, v, *_ = tree(NOT_FOUND)
-    with pytest.raises(ConstraintError, match=r"state: positions of joint 'joint5' \(Reversed.* are not found"):
-        kt.maximal(model).state(q, v)
+    """No call takes another position for that of the poses, of states that it was given or that steps have reached."""
+    model = on_knot()
+    system, named = kt.maximal(model), r": positions of joint 'knot' \(.*Knot.* are not found from the poses"
+    lost = []
+    for x in np.linspace(-1.0, 1.0, 15):
+        try:
+            system.state([x], [0.0])
+        except ConstraintError as error:
+            lost.append((x, str(error)))
+    assert lost
+    assert all(re.match("state" + named, text) for _, text in lost)
+    poses = np.array([*np.sin(np.array([37.0, 53.0, 71.0]) * lost[0][0]), 1.0, 0.0, 0.0, 0.0])
+    with pytest.raises(ConstraintError, match="accelerations" + named):
+        system.accelerations(poses, np.zeros(6))
+    with pytest.raises(ConstraintError, match="reduced_state" + named):
+        system.reduced_state(poses, np.zeros(6))
 
 
 @pytest.mark.seeds(20)

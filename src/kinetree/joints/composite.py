@@ -10,6 +10,7 @@ from kinetree.joints.elementary import Helical, Prismatic, RackAndPinion, Revolu
 from kinetree.joints.reversed import Reversed
 from kinetree.joints.rheonomic import Prescribed, PrescribedAt
 from kinetree.joints.spherical import Spherical, SphericalExponential
+from kinetree.once import once
 from kinetree.spatial import Motion, Transform
 
 MOST_FREEDOMS = 6
@@ -229,6 +230,10 @@ class Composite(Joint):
     def wraps(self) -> tuple[bool, ...]:
         return tuple(wraps for joint in self.joints for wraps in joint.wraps)
 
+    @property
+    def searched(self) -> bool:
+        return self.nv > 0 if (inner := self._inner) is None else inner[0].searched
+
     def loop_coordinates(self, X):
         if (inner := self._inner) is None:
             return Joint.loop_coordinates(self, X)
@@ -236,12 +241,6 @@ class Composite(Joint):
         X, behind = self._at(places, X)
         q, W = joint.loop_coordinates(X)
         return q, tuple(behind @ force for force in W)
-
-    @property
-    def _only_moving(self) -> int | None:
-        """The number of the only joint with freedoms, beside which the others are constant; 0 if none has any."""
-        first, last = self._moving
-        return first if first == last else None
 
     @property
     def _moving(self) -> tuple[int, int]:
@@ -264,13 +263,13 @@ class Composite(Joint):
         if not self.rheonomic:
             return None
         if not any(joint.rheonomic for joint in between):
-            return Composite(between), places
+            return _in_series(between), places
         if any(joint.rheonomic and not isinstance(joint, PrescribedAt) or joint.nq != joint.nv for joint in between):
             return None
         parts = [(j.joint.joint, j.joint.motion) if j.rheonomic else (j, (None,) * j.nq) for j in between]
         if sum(whole.nv for whole, _ in parts) > MOST_FREEDOMS:
             return None
-        whole = Prescribed(Composite(tuple(whole for whole, _ in parts)), [f for _, motion in parts for f in motion])
+        whole = Prescribed(_in_series(tuple(whole for whole, _ in parts)), [f for _, motion in parts for f in motion])
         return PrescribedAt(whole, next(joint.t for joint in between if joint.rheonomic)), places
 
     def _at(self, places: slice, X: Transform) -> tuple[Transform, Transform]:
@@ -325,3 +324,9 @@ class Composite(Joint):
         yield cls((Helical(axis, 0.3), Prismatic(axis)))
         yield cls((Spherical(), Prismatic((1, 0, 0))))
         yield cls((SphericalExponential(), Translational()))
+
+
+@once(most=64)
+def _in_series(joints: tuple[Joint, ...]) -> Composite:
+    """One object for the same joints, so that what is tried out for it once (`nearest_position`) holds."""
+    return Composite(joints)

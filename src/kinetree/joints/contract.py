@@ -273,6 +273,11 @@ class Joint:
         """For each position of ``loop_coordinates`` whether it is an angle without whole turns, from -pi to pi."""
         return (False,) * self.nq
 
+    @property
+    def searched(self) -> bool:
+        """Whether ``loop_coordinates`` is the default, a search, and no formula."""
+        return self.nv > 0 and type(self).loop_coordinates is Joint.loop_coordinates
+
     def loop_coordinates(self, X: Transform) -> tuple[list, tuple[Force, ...]]:
         """The position of the joint when it closes a loop, and the forces whose powers are along its velocities.
 

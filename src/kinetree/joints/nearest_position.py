@@ -1,27 +1,53 @@
 """The position of a joint next to a relative pose, for joints without a closed form of it when they close a loop.
 
-The nearest of some sampled positions starts Gauss-Newton steps on the manifold, of a fixed number, over any scalar.
-The last ones also carry the derivatives of the pose, so that these are exact where the joint can reach it.
+The nearest of some sampled positions starts steps on the manifold, of a fixed number, over any scalar: Gauss-Newton's
+where these find all of a joint's positions from their poses, else Levenberg and Marquardt's from several starts. How
+many are needed is tried out for each joint. The last steps also carry the derivatives of the pose, so that these are
+exact where the joint can reach it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from kinetree.errors import UnsupportedError
-from kinetree.joints.dual import Dual, value_of
+from kinetree.joints.dual import value_of
 from kinetree.liegroup.se3 import log_se3
 from kinetree.once import once
 from kinetree.spatial import Force, Transform, Vector3
 from kinetree.spatial.rotation import rotation_from_matrix
-from kinetree.spatial.scalar import sqrt, where
+from kinetree.spatial.scalar import detach, repeated, sqrt, where
 
-SAMPLES = 24  # for each freedom, up to three
-STEPS = 6
+LAST = 3  # steps of Gauss and Newton at the end of each search
+THOROUGH, STEPS = 4000, 20  # positions of `least_gap`, and the steps from the best tenth of them
 SHIFT = 1e-13  # of the squares of S: its rank may drop at single positions
+TINY = 1e-300  # where all of S vanishes
 RANK = 1e-6  # of S, from rank to rounding
+DAMPING, LESS, MORE = 1e-2, 0.1, 10.0  # of Levenberg and Marquardt's steps, relative to the squares of each velocity
+TRIED, FOUND = 1000, 1e-6  # positions of each extent where a search is tried out; of an orientation's matrix, a place
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How many ways a search follows at once, and for how many steps, before it goes on with the best of them."""
+
+    samples: int
+    """Of which the nearest one begins each way."""
+    stages: tuple[tuple[int, int], ...]
+
+
+SEARCHES = (Search(24, ((4, 10),)), Search(12, ((12, 4), (4, 8))), Search(8, ((40, 2), (10, 4), (2, 8))))
+"""In the order of their costs, for joints that single steps of Gauss and Newton do not find."""
+
+EXTENTS = 1.0, 1.0, 2.0, 4.0
+"""Of their samples in turn, as multiples of random positions: screws and racks turn more than once."""
+
+QUICK = 24  # samples of the search with Gauss and Newton's steps alone, for each freedom, up to three
+FAR = 2.0  # extent of the positions that a search must find
 
 
 def nearest_position(joint, X: Transform) -> list:
@@ -32,17 +58,67 @@ def nearest_position(joint, X: Transform) -> list:
     With the error u = log(X X_J^-1), a twist in successor coordinates as S is, q moves by the dv for which S dv is
     nearest to u.
     """
+    return _found(joint, X, _search(joint))
+
+
+def least_gap(joint, X: Transform) -> float:
+    """The least distance [rad, m] from a pose that is found from thousands of positions: the joint's reach, or nearly.
+
+    Parameters
+    ----------
+    joint : Joint
+    X : Transform
+        In floats.
+    """
+    rng = np.random.default_rng(2)
+    q = np.array([random_position(joint, rng, EXTENTS[n % len(EXTENTS)]) for n in range(THOROUGH)]).T
+    with np.errstate(all="ignore"):
+        squares = _square(X.collapse(), joint.transform(list(q)).collapse())
+        nearest = np.argsort(np.broadcast_to(squares, q.shape[1:]))[: THOROUGH // 10]
+        return float(np.sqrt(np.nanmin(_descended(joint, list(q[:, nearest]), X, STEPS)[0])))
+
+
+def _found(joint, X: Transform, search: Search | None) -> list:
     X = X.collapse()
-    E, plain = X.E.matrix.rows, X
-    if moving := any(isinstance(x, Dual) for x in (*X.r, *(x for row in E for x in row))):
-        turn = [[value_of(x) for x in row] for row in E]
-        plain = Transform(rotation_from_matrix(turn), Vector3(*(value_of(x) for x in X.r)))
-    q = _start(joint, plain)
-    for _ in range(STEPS):
-        q = _improved(joint, q, plain)
-    for _ in range(2 if moving else 0):
+    plain = [[detach(value_of(x)) for x in row] for row in (*X.E.matrix.rows, X.r)]
+    at = Transform(rotation_from_matrix(plain[:3]), Vector3(*plain[3]))
+    if search is None:
+        q = _start(_samples(joint, QUICK * min(joint.nv, 3) + 1, (1.0,)), at)
+        for _ in range(LAST):
+            q = _improved(joint, q, at)
+    else:
+        q = _best(joint, at, search)
+    q = [detach(x) for x in q]
+    for _ in range(LAST):
         q = _improved(joint, q, X)
     return q
+
+
+def _best(joint, X: Transform, search: Search) -> list:
+    """The end of the best way from samples."""
+    many = search.stages[0][0]
+    samples = _samples(joint, many * search.samples, tuple(x for x in EXTENTS for _ in range(many)))
+    ways = [_start(samples[k::many], X) for k in range(many)]
+    for (_, steps), (kept, _) in pairwise((*search.stages, (1, 0))):
+        ends = [_descended(joint, q, X, steps) for q in ways]
+        ways = [of_least(ends[k::kept]) for k in range(kept)]
+    return ways[0]
+
+
+@once(most=64)
+def _search(joint) -> Search | None:
+    """The cheapest search that finds random positions of the joint from their poses; None if single steps do."""
+    rng = np.random.default_rng(1)
+    tried = [random_position(joint, rng, extent) for extent in (1.0, FAR) for _ in range(TRIED)]
+    q = list(np.array(tried, dtype=float).T)
+    with np.errstate(all="ignore"):
+        X = joint.transform(q).collapse()
+        for search in (None, *SEARCHES[:-1]):
+            E = X @ joint.transform(_found(joint, X, search)).inverse()
+            turned = [abs(x - (m == n)) for m, row in enumerate(E.E.matrix.rows) for n, x in enumerate(row)]
+            if all(np.all(x < FOUND) for x in (*turned, *map(abs, E.r))):
+                return search
+    return SEARCHES[-1]
 
 
 def nearest_form(joint, X: Transform) -> tuple[list, tuple[Force, ...]]:
@@ -112,15 +188,18 @@ def _require_full_rank(joint) -> None:
         )
 
 
-def _start(joint, X: Transform) -> list:
+def _start(samples, X: Transform) -> list:
     """The sampled position with the least distance of pose, squared."""
-    E, squares = X.E.matrix.rows, []
-    for q, turn, place in _samples(joint):
-        square = -2.0 * sum((_product(row, other) for row, other in zip(E, turn, strict=True)), start=0.0)
-        for x, y in zip(X.r, place, strict=True):
-            square = square + (x - y) * (x - y)
-        squares.append((square, q))
-    return of_least(squares)
+    return of_least([(_square(X, place), q) for q, place in samples])
+
+
+def _square(X: Transform, other: Transform):
+    """The square of the distance of two poses, less a constant."""
+    pairs = zip(X.E.matrix.rows, other.E.matrix.rows, strict=True)
+    square = -2.0 * sum((_product(row, turned) for row, turned in pairs), start=0.0)
+    for x, y in zip(X.r, other.r, strict=True):
+        square = square + (x - y) * (x - y)
+    return square
 
 
 def of_least(candidates: Iterable[tuple[object, Sequence]]) -> list:
@@ -137,15 +216,20 @@ def of_least(candidates: Iterable[tuple[object, Sequence]]) -> list:
 
 
 @once(most=64)
-def _samples(joint) -> tuple:
-    """Positions all over the joint's range, and the orientation and the place of each."""
-    rng, found = np.random.default_rng(0), []
-    many = SAMPLES * min(joint.nv, 3)
-    for q in (joint.neutral(), *(joint.random(rng) for _ in range(many if joint.nv else 0))):
-        X = joint.transform(q).collapse()
-        turn = tuple(tuple(float(x) for x in row) for row in X.E.matrix.rows)
-        found.append((tuple(map(float, q)), turn, tuple(map(float, X.r))))
-    return tuple(found)
+def _samples(joint, many: int, extents: tuple[float, ...]) -> tuple:
+    """Positions all over the joint's range, and the poses there."""
+    rng = np.random.default_rng(0)
+    found = (joint.neutral(), *(random_position(joint, rng, extents[n % len(extents)]) for n in range(1, many)))
+    return tuple((tuple(map(float, q)), joint.transform(q).collapse()) for q in found)
+
+
+def random_position(joint, rng, extent: float) -> list[float]:
+    """A random position, by so many times its way from the neutral one."""
+    q = joint.random(rng)
+    if extent == 1.0:
+        return q
+    neutral = joint.neutral()
+    return [float(x) for x in joint.integrate(neutral, [extent * x for x in joint.difference(neutral, q)])]
 
 
 @once(most=1)
@@ -154,18 +238,41 @@ def _frame() -> np.ndarray:
     return np.linalg.qr(np.random.default_rng(1).normal(size=(6, 6)))[0]
 
 
+def _error(joint, q, X: Transform) -> list:
+    return list(log_se3(X @ joint.transform(q).inverse()))
+
+
 def _improved(joint, q, X: Transform) -> list:
-    error = log_se3(X @ joint.transform(q).inverse())
+    """A step of Gauss and Newton."""
     S = [list(column) for column in joint.motion_subspace(q)]
-    return list(joint.integrate(q, _least(S, list(error))))
+    return list(joint.integrate(q, _least(S, _error(joint, q, X))))
 
 
-def _least(S, u) -> list:
-    """The v for which S v is nearest to u, by the normal equations."""
+def _descended(joint, q, X: Transform, steps: int) -> tuple:
+    """Levenberg and Marquardt's steps: the square of the error, which they never increase, and the position there."""
+    u, S = _error(joint, q, X), [list(column) for column in joint.motion_subspace(q)]
+    square, damping = _product(u, u), DAMPING
+    for _ in repeated(range(steps), [square]):
+        tried = list(joint.integrate(q, _least(S, u, damping)))
+        u_tried, S_tried = _error(joint, tried, X), joint.motion_subspace(tried)
+        square_tried = _product(u_tried, u_tried)
+        better = square_tried < square
+        q, u = _chosen(better, tried, q), _chosen(better, u_tried, u)
+        S = [_chosen(better, list(new), old) for new, old in zip(S_tried, S, strict=True)]
+        square, damping = where(better, square_tried, square), damping * where(better, LESS, MORE)
+    return square, q
+
+
+def _chosen(condition, new, old) -> list:
+    return [where(condition, x, y) for x, y in zip(new, old, strict=True)]
+
+
+def _least(S, u, damping=0.0) -> list:
+    """The v for which S v is nearest to u, by the normal equations; shorter with damping."""
     A = [[_product(a, b) for b in S] + [_product(a, u)] for a in S]
-    shift = sum((row[k] for k, row in enumerate(A)), start=0.0) * SHIFT
+    shift = sum((row[k] for k, row in enumerate(A)), start=0.0) * SHIFT + TINY
     for k, row in enumerate(A):
-        row[k] = row[k] + shift
+        row[k] = row[k] * (1.0 + damping) + shift
     n = len(S)
     for k in range(n):  # Gauss and Jordan
         A[k] = [x / A[k][k] for x in A[k]]

@@ -81,7 +81,7 @@ class Reversed(SameCoordinates, Joint):
         return iter(())
 
 
-of_the_joint(Reversed, "regroupable", "time_dependent", "rheonomic", "wraps")
+of_the_joint(Reversed, "regroupable", "time_dependent", "rheonomic", "wraps", "searched")
 
 
 def reversed_joint(joint: Joint) -> Joint:

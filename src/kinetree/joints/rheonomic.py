@@ -491,6 +491,10 @@ class PrescribedAt(AtTime):
         return self.joint._of_free(q), tuple(self.joint._of_free(W))
 
     @property
+    def searched(self):
+        return self.joint.joint.searched
+
+    @property
     def wraps(self):
         return tuple(self.joint._of_free(self.joint.joint.wraps))
 

@@ -8,13 +8,11 @@ from kinetree.algorithms.kinematics import world_transforms
 from kinetree.arguments import a_model, array, checked
 from kinetree.constraints import LoopJoint
 from kinetree.constraints.contract import EQUALITY
-from kinetree.errors import ConstraintError
 from kinetree.maximal_coordinates import free_bodies
+from kinetree.maximal_coordinates.searched_positions import require_positions
 from kinetree.maximal_coordinates.system import System
 from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.state_kinematics import body_twists
-
-FOUND = 1e-6  # of an orientation's matrix, and of a place: more is another position
 
 
 class MaximalSystem(System):
@@ -76,23 +74,8 @@ class MaximalSystem(System):
         X_0, (_, V) = world_transforms(model, q), body_twists(model, q, v)
         poses = [[*X_0[i].r, *quaternion_from_rotation(X_0[i].E)] for i in model.outward()]
         state = np.array(poses, float).ravel(), np.array([list(V[i]) for i in model.outward()], float).ravel()
-        self._check_positions(model, q, self._evaluated("state", *state, t=t).joints.q.tolist())
+        require_positions("state", self._bodies, self._evaluated("state", *state, t=t).terms.gaps, model.joint_names)
         return state
-
-    def _check_positions(self, model, q, found) -> None:
-        """Raise an error unless the joints are at the same poses at positions that were found from these."""
-        for i in model.outward():
-            here, there = (model.joints[i].transform(x[model.q_slice[i]]).collapse() for x in (q, found))
-            gaps = [abs(x - y) for a, b in zip(here.E.matrix.rows, there.E.matrix.rows, strict=True)
-                    for x, y in zip(a, b, strict=True)]  # fmt: skip
-            gaps += [abs(x - y) / (1.0 + abs(x)) for x, y in zip(here.r, there.r, strict=True)]
-            if max(gaps) > FOUND:
-                raise ConstraintError(
-                    f"state: positions of joint {model.joint_name(i)!r} ({model.joints[i]!r}) are not found from the "
-                    f"poses of the bodies, off by {max(gaps):.2g}: it has no closed form of them, and the search ends "
-                    "elsewhere. Put its parts on bodies of their own, or give it a loop_coordinates method.",
-                    joint=model.joint_name(i),
-                )
 
     def reduced_state(self, q, v, *, t=None) -> tuple[np.ndarray, np.ndarray]:
         """Joint positions and velocities at the poses and twists of the bodies.

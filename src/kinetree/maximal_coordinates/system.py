@@ -18,6 +18,7 @@ from kinetree.maximal_coordinates.bounded_forces import forces_of_laws
 from kinetree.maximal_coordinates.joint_terms import Gears, JointState, JointTerms
 from kinetree.maximal_coordinates.results import Equation, Solution, Step
 from kinetree.maximal_coordinates.saddle_point import SaddlePoint
+from kinetree.maximal_coordinates.searched_positions import require_found
 from kinetree.maximal_coordinates.sparse_solution import Pattern
 from kinetree.maximal_coordinates.terms import (
     SLOPES,
@@ -224,6 +225,8 @@ class System:
         given = {name: value for name, value in (("f_ext", f_ext), ("x", x), ("u", u)) if value is not None}
         terms = self._terms(self._bodies, q, v, **given, **(clock if self._bodies.has_given_motions else {}))
         given.pop("f_ext", None)
+        if terms.gaps.size:
+            require_found(what, self._bodies, array("q", q), terms.gaps, clock.get("t"))
         E, v = self._E.matrix(terms.rows), array("v", v, shape=(self.nv,))
         rates = (E @ v + terms.offsets)[self._of_tau]
         joints = JointState(self._joint_positions(terms.coordinates), rates, clock.get("t"), given)

@@ -8,7 +8,8 @@ its rate by time           ``driven``: of prescribed motions, rows hold ``G Phi 
 ``K_m, D_m``               entries of the blocks of bodies that force elements connect
 
 For each joint coordinate there is a row ``w`` too: ``w . Phi`` is its rate where the joint is closed. Forces of the
-joints act along these rows. Time adds ``offsets`` to the rates, where freedoms are carried by a moving frame.
+joints act along these rows. Time adds ``offsets`` to the rates, where freedoms are carried by a moving frame. ``gaps``
+are the distances [rad, m] of joints from the positions that were searched for them, where there is no formula.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import Spec
 from kinetree.algorithms.tendon_inertia import tendon_rows
 from kinetree.compiler.calls import plain_call
+from kinetree.liegroup.se3 import log_se3
+from kinetree.spatial.scalar import sqrt
 from kinetree.state_kinematics import Kinematics
 
 SLOPES = {"exact": exact_slopes, "gauss_newton": gauss_newton_slopes}
@@ -41,6 +44,7 @@ class Terms(NamedTuple):
     rates: object
     offsets: object
     f: object
+    gaps: object
 
 
 class CoupledTerms(NamedTuple):
@@ -79,7 +83,7 @@ def _dofs(model, body: int) -> range:
 def maximal_terms(model, q, v, f_ext=None, x=None, u=None):
     """The `Terms`: rows of the constraints and of the coordinates of joints, and f."""
     kin, still = Kinematics(model, q, v), Kinematics(model, q)
-    G, bias, phi, driven, coordinates, rows, rates, offsets = ([] for _ in range(8))
+    G, bias, phi, driven, coordinates, rows, rates, offsets, gaps = ([] for _ in range(9))
     for c in model.constraints:
         places = entries_of(model, c)
         G += [row.get(k, 0.0) for row in c.rows(kin) for k in places]
@@ -94,10 +98,24 @@ def maximal_terms(model, q, v, f_ext=None, x=None, u=None):
             rows += [row.get(k, 0.0) for k in places]
             rates.append(kin.rate_bias(name, n))
             offsets.append(still.rate(name, n) if loop.time_dependent else 0.0)
+        if loop.joint_now(kin).searched:
+            gaps.append(searched_gap(kin, name, loop))
     inertial = rnea(model, q, v, [0.0] * model.nv, f_ext)
     forces = element_forces(model, q, v, x, u)
     f = [f - p for f, p in zip(forces, inertial, strict=True)]
-    return Terms(G, bias, phi, driven, coordinates, rows, rates, offsets, f)
+    return Terms(G, bias, phi, driven, coordinates, rows, rates, offsets, f, gaps)
+
+
+def searched_gap(kin, name: str, loop):
+    """The size of the displacement between a joint's pose and that at its position; nan is one, too."""
+    joint = loop.joint_now(kin)
+    error = log_se3(relative_pose(kin, loop) @ joint.transform(kin.loop_position(name)).inverse())
+    return sqrt(sum((x * x for x in error), start=0.0))
+
+
+def relative_pose(kin, loop):
+    """The transform from a loop joint's predecessor frame to its successor frame."""
+    return kin.relative(loop.predecessor, loop.successor, loop.X_P, loop.X_S).X
 
 
 def coupled_terms(model, q, v):
@@ -152,6 +170,7 @@ def terms_of(model):
         "rates": sum(loop.joint.nv for loop in loops),
         "offsets": sum(loop.joint.nv for loop in loops),
         "f": model.nv,
+        "gaps": sum(loop.joint.at(0.0).searched for loop in loops),
     }
     call = _compiled("maximal_terms", maximal_terms, sizes, {"f_ext": ("nb", 6)})
     return lambda *arrays, **given: Terms(*call(*arrays, **given))
