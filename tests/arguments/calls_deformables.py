@@ -53,6 +53,13 @@ def table(folder: pathlib.Path) -> dict:
                 shear_stiffness=1.0, bend_stiffness=1.0, damping=0.0, mass_damping=0.0, fixed=(0,), name="x",
             ),
         ),
+        "deformables.cloth_of_triangles": (
+            D.cloth_of_triangles,
+            dict(
+                nodes=corner[:3], triangles=[[0, 1, 2]], mass=1.0, stretch_stiffness=1.0, bend_stiffness=1.0,
+                damping=0.0, mass_damping=0.0, fixed=(0,), name="x",
+            ),
+        ),
         "deformables.load_run": (D.load_run, dict(path=str(folder / "strand.npz"))),
         "deformables.solid": (D.solid, dict(mesh=mesh, material=rubber, fixed=(), name="x")),
         "deformables.spring_network": (

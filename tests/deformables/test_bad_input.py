@@ -33,6 +33,10 @@ def mesh(nodes, tetrahedra):
     return lambda: D.TetrahedralMesh(nodes, tetrahedra)
 
 
+def sheet(nodes, triangles):
+    return lambda: D.cloth_of_triangles(nodes, triangles, mass=1.0, stretch_stiffness=1.0)
+
+
 def attached(*attachments, bodies=None, model=None):
     return lambda: D.Coupled(model or kt.models.pendulum(), bodies or rope(), attachments)
 
@@ -79,6 +83,24 @@ FAULTS = {
         ArgumentError,
         r"mesh is 'duck.msh', expected a TetrahedralMesh, as read_mesh\(path\)",
     ),
+    "cloth: node": (sheet(CORNER[:3], [[0, 1, 7]]), GeometryError, "'cloth': triangle 0 has node 7, expected 0 to 2"),
+    "cloth: loose": (sheet(CORNER, [[0, 1, 2]]), GeometryError, r"1 of 4 nodes belong to no triangle \(node 3"),
+    "cloth: flat": (
+        sheet([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]]),
+        GeometryError,
+        r"triangle 0 of nodes \[0, 1, 2\] has the area 0 m\^2; 1 in all",
+    ),
+    "cloth: three at an edge": (
+        sheet([*CORNER, [0, -1, 0]], [[0, 1, 2], [0, 1, 3], [0, 1, 4]]),
+        GeometryError,
+        r"the edge of nodes \[0, 1\] belongs to 3 triangles, .*not manifold",
+    ),
+    "cloth: twice": (
+        sheet(CORNER[:3], [[0, 1, 2], [1, 2, 0]]),
+        GeometryError,
+        r"two triangles have the nodes \[0, 1, 2",
+    ),
+    "cloth: nan": (sheet([*CORNER[:2], [0, np.nan, 0]], [[0, 1, 2]]), GeometryError, "node 2 is at .*finite"),
     "pair": (
         lambda: D.spring_network("net", CORNER, [1] * 4, [[0, 1], [2, 9]], stiffness=1.0),
         ModelError,

@@ -104,6 +104,27 @@ def test_order_of_the_steps(scene, exact, integrator, order):
     assert errors[0] / errors[1] == pytest.approx(2.0**order, rel=0.15)
 
 
+def test_cloths_of_triangles():
+    """A ball of trimesh: by Euler's formula 3 n - 6 edges, as many bends; masses balance; internal forces do, too.
+
+    A rectangle of two triangles per cell has the edges of `cloth`, one diagonal per cell, and its mass at its middle.
+    """
+    trimesh = pytest.importorskip("trimesh")
+    ball = trimesh.creation.icosphere(subdivisions=1, radius=0.1)
+    options = {"mass": 0.02, "stretch_stiffness": 50.0}
+    skin = D.cloth_of_triangles(ball.vertices, ball.faces, bend_stiffness=5.0, **options)
+    n = len(skin.nodes)
+    assert len(skin.elements[0].nodes) == 2 * (3 * n - 6) and skin.mass == pytest.approx(0.02, rel=1e-14)
+    assert skin.masses @ skin.nodes == pytest.approx(np.zeros(3), abs=1e-16)
+    run = D.Coupled(None, skin, gravity=(0, 0, 0)).simulate(0.02, 1e-3, nodes=skin.nodes * [1.2, 1.0, 0.9])
+    assert skin.masses @ run.u[-1] == pytest.approx(np.zeros(3), abs=1e-13) and np.abs(run.u[-1]).max() > 0.1
+    flag = D.cloth((0, 0, 0), (1, 0, 0), (0, 0.6, 0), (4, 3), mass=0.02, stretch_stiffness=50.0)
+    same = D.cloth_of_triangles(flag.nodes, flag.triangles, **options)
+    pairs = {tuple(sorted(pair)) for pair in same.elements[0].nodes.tolist()}
+    assert {tuple(sorted(pair)) for pair in flag.elements[0].nodes.tolist()} <= pairs and len(pairs) == 31 + 12
+    assert same.masses @ same.nodes == pytest.approx(0.02 * np.array([0.5, 0.3, 0.0]), abs=1e-15)
+
+
 @pytest.mark.parametrize("integrator", ["semi_implicit", "linearly_implicit", "bdf1", "bdf2"])
 def test_attached_nodes_are_on_their_bodies(scene, integrator):
     """At every record to rounding; their velocities are those of the points of the bodies."""

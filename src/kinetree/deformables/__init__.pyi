@@ -19,6 +19,7 @@ from kinetree.deformables.tetrahedral_mesh import TetrahedralMesh as Tetrahedral
 from kinetree.deformables.shapes import beam as beam
 from kinetree.deformables.shapes import beam_mesh as beam_mesh
 from kinetree.deformables.shapes import cloth as cloth
+from kinetree.deformables.triangle_cloth import cloth_of_triangles as cloth_of_triangles
 from kinetree.deformables.run import load_run as load_run
 from kinetree.deformables.tetrahedral_mesh import read_mesh as read_mesh
 from kinetree.deformables.shapes import solid as solid
@@ -38,6 +39,7 @@ __all__ = [
     "beam",
     "beam_mesh",
     "cloth",
+    "cloth_of_triangles",
     "load_run",
     "read_mesh",
     "solid",
