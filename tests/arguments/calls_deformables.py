@@ -61,7 +61,10 @@ def table(folder: pathlib.Path) -> dict:
             ),
         ),
         "deformables.load_run": (D.load_run, dict(path=str(folder / "strand.npz"))),
-        "deformables.solid": (D.solid, dict(mesh=mesh, material=rubber, fixed=(), name="x")),
+        "deformables.solid": (
+            D.solid,
+            dict(mesh=mesh, material=rubber, origin=(0, 0, 0), rotation=np.eye(3), fixed=(), name="x"),
+        ),
         "deformables.spring_network": (
             D.spring_network,
             dict(

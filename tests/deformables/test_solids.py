@@ -382,3 +382,16 @@ def test_meshes_of_files(tmp_path):
     (tmp_path / "broken.msh").write_text("hello")
     with pytest.raises(kt.errors.GeometryError, match="meshio cannot read it"):
         D.read_mesh(tmp_path / "broken.msh")
+
+
+@pytest.mark.parametrize("law", ["linear", "corotated"])
+def test_solids_in_the_hand_start_without_stress(law):
+    """Placed where the frame is, turned as it is: no elastic energy; left where it was: a note on the start."""
+    arm, mesh, q = kt.models.pendulum(), D.beam_mesh((0.3, 0.1, 0.1), (2, 1, 1)), np.array([1.2])
+    hand = kt.pose(arm, q, frame=arm.body_names[-1])
+    clamp = D.Attachment(np.flatnonzero(mesh.nodes[:, 0] > 0.2), arm.body_names[-1])
+    placed = D.solid(mesh, D.Material(1e5, law=law), origin=hand.p_WF, rotation=hand.R_WF)
+    run = D.Coupled(arm, placed, clamp, q=q).simulate(1e-3, 1e-3, q)
+    assert run.elastic[0] < 1e-12 and not any("stretched" in note for note in run.notes)
+    left = D.Coupled(arm, D.solid(mesh, D.Material(1e5, law=law)), clamp, q=arm.neutral()).simulate(1e-3, 1e-3, q)
+    assert left.elastic[0] > 1.0 and "attached nodes of 'solid' start" in left.notes[-1]

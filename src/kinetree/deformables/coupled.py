@@ -26,6 +26,7 @@ from kinetree.simulation.options import Inputs, Record
 from kinetree.simulation.rollout_arrays import control_over_time
 
 EVERY_STEP = Record()
+FAR = 0.5  # of the size of a body: attached nodes that start farther from their rest are noted
 
 
 class Coupled(CoupledSystem):
@@ -154,7 +155,22 @@ class Coupled(CoupledSystem):
         1, before the others.
         """
         start = self.state(q0, v0, nodes, velocities, x0)
-        return simulated(self, start, duration, dt, integrator, controller, inputs, record, progress)
+        notes = self.notes + (self._stretched(start) if nodes is None else ())
+        return simulated(self, start, duration, dt, integrator, controller, inputs, record, progress, notes)
+
+    def _stretched(self, start) -> tuple[str, ...]:
+        """Notes on bodies of which attached nodes start far from where they lie at rest, and the others do not."""
+        found = []
+        for body, first in zip(self.bodies, self.starts, strict=False):
+            away = start.x[first : first + len(body.nodes)] - body.nodes
+            size, far = np.ptp(body.nodes, axis=0).max(), np.linalg.norm(away, axis=1).max()
+            if far > FAR * size:
+                found.append(
+                    f"attached nodes of {body.name!r} start {far:.3g} m from where they lie at rest, the others where "
+                    f"they do: it starts stretched, with {float(self.elements.elastic_energy(start.x)):.3g} J in all. "
+                    "Place it by origin= and rotation=, by Coupled(q=) or by nodes="
+                )
+        return tuple(found)
 
     @checked(duration=a_positive_number, dt=a_positive_number, numbers=some_names)
     def rollout_gradient(

@@ -45,7 +45,7 @@ class CoupledRun:
         The parent of each body.
     integrator : str
     notes : tuple of str
-        On soft stops that were added to the model.
+        On soft stops that were added to the model, and on bodies that start far from their attached nodes.
     """
 
     time: np.ndarray

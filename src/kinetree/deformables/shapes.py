@@ -8,7 +8,6 @@ from kinetree.arguments import (
     a_name,
     a_number_not_negative,
     a_positive_number,
-    a_shape,
     an_instance,
     array,
     checked,
@@ -22,6 +21,15 @@ from kinetree.deformables.springs import BENDING, SPRING
 from kinetree.deformables.tetrahedra import TETRAHEDRA
 from kinetree.deformables.tetrahedral_mesh import TetrahedralMesh
 from kinetree.errors import GeometryError, ModelError
+
+
+def _a_rotation(what: str, value: object) -> None:
+    """The check for a rotation matrix, if it is given."""
+    if value is None:
+        return
+    R = array(what, value, shape=(3, 3))
+    if not (np.abs(R.T @ R - np.eye(3)).max() <= 1e-9 and np.linalg.det(R) > 0.0):
+        refuse(what, value, "a rotation matrix")
 
 
 def _a_mesh(what: str, value: object) -> None:
@@ -202,8 +210,10 @@ def cloth(
     return Deformable(name, nodes, masses, (elements,), fixed, mass_damping, triangles)
 
 
-@checked(mesh=_a_mesh, material=an_instance(Material), name=a_name)
-def solid(mesh: TetrahedralMesh, material: Material, *, fixed=(), name: str = "solid") -> Deformable:
+@checked(mesh=_a_mesh, material=an_instance(Material), origin=_point, rotation=_a_rotation, name=a_name)
+def solid(
+    mesh: TetrahedralMesh, material: Material, *, origin=(0.0, 0.0, 0.0), rotation=None, fixed=(), name: str = "solid"
+) -> Deformable:
     """An elastic solid of tetrahedra.
 
     Parameters
@@ -211,6 +221,9 @@ def solid(mesh: TetrahedralMesh, material: Material, *, fixed=(), name: str = "s
     mesh : TetrahedralMesh
         As `read_mesh` or `beam_mesh` give it.
     material : Material
+    origin, rotation : (3,) and (3, 3) array_like, optional
+        Where the mesh's axes are: position of their origin [m], and they as columns in world axes [1], such as
+        ``p_WF`` and ``R_WF`` of `kinetree.pose`.
     fixed : sequence of int
         Nodes that are fixed in the world.
     name : str
@@ -223,11 +236,15 @@ def solid(mesh: TetrahedralMesh, material: Material, *, fixed=(), name: str = "s
     ------
     ModelError
         A node that is not there.
+    ArgumentError
 
     Notes
     -----
     Each tetrahedron gives a quarter of its mass to each of its nodes. Its strain is constant.
     """
+    if rotation is not None or np.any(origin):
+        R = np.eye(3) if rotation is None else np.asarray(rotation, float)
+        mesh = TetrahedralMesh(np.asarray(origin, float) + mesh.nodes @ R.T, mesh.tetrahedra, mesh.name)
     inverse, volumes = mesh.inverse_edges, mesh.volumes
     shares = np.repeat(0.25 * material.density * volumes, 4)
     masses = np.bincount(mesh.tetrahedra.ravel(), weights=shares, minlength=len(mesh.nodes))
@@ -235,7 +252,7 @@ def solid(mesh: TetrahedralMesh, material: Material, *, fixed=(), name: str = "s
     return Deformable(name, mesh.nodes, masses, (elements,), fixed, material.mass_damping, mesh.surface)
 
 
-@checked(size=_point, material=an_instance(Material), origin=_point, rotation=a_shape(3, 3), name=a_name)
+@checked(size=_point, material=an_instance(Material), origin=_point, rotation=_a_rotation, name=a_name)
 def beam(
     size, cells, material: Material, *, origin=(0.0, 0.0, 0.0), rotation=None, fixed=(), name: str = "beam"
 ) -> Deformable:
@@ -275,12 +292,8 @@ def beam(
     sides = array("beam: size", size, "sides [m]", shape=(3,))
     if not np.all(sides > 0.0):
         refuse("beam: size", size, "three positive numbers [m]")
-    R = np.eye(3) if rotation is None else np.asarray(rotation, float)
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0.0:
-        refuse("beam: rotation", rotation, "a rotation matrix")
     mesh = beam_mesh(sides, _cells("beam: cells", cells, 3))
-    mesh = TetrahedralMesh(np.asarray(origin, float) + mesh.nodes @ R.T, mesh.tetrahedra, name)
-    return solid(mesh, material, fixed=fixed, name=name)
+    return solid(mesh, material, origin=origin, rotation=rotation, fixed=fixed, name=name)
 
 
 def beam_mesh(size, cells) -> TetrahedralMesh:

@@ -20,7 +20,7 @@ from kinetree.simulation.progress import Progress
 
 
 def simulated(
-    scene: CoupledSystem, state: State, duration, dt, integrator, controller, inputs, record, progress
+    scene: CoupledSystem, state: State, duration, dt, integrator, controller, inputs, record, progress, notes
 ) -> CoupledRun:
     """The run from a state; arguments as of `Coupled.simulate`."""
     steps, every = max(1, round(duration / dt)), record.steps(dt)
@@ -38,7 +38,7 @@ def simulated(
             times = dt * every * np.arange(steps // every + 1)
             for t, sample in solve_adaptive(scene, state, times, load.at, integrator, bar.tick):
                 recorder.add(t, sample, load.at(t, sample))
-            return recorder.run(str(integrator))
+            return recorder.run(str(integrator), notes)
         stepper = STEPS[integrator](scene)
         for n in range(steps + 1):
             now = load.at(n * dt, state)
@@ -53,7 +53,7 @@ def simulated(
             bar.tick(n * dt)
     finally:
         bar.close()
-    return recorder.run(integrator)
+    return recorder.run(integrator, notes)
 
 
 def _integrator(given) -> str | Adaptive:
@@ -135,7 +135,7 @@ class _Recorder:
         rigid = (0.0, 0.0) if self.scene.rigid is None else self.scene.rigid.powers(state.q, state.v, load)
         self.powers[k] = rigid[0], rigid[1] - float(np.sum(dampers * state.u))
 
-    def run(self, integrator: str) -> CoupledRun:
+    def run(self, integrator: str, notes: tuple[str, ...]) -> CoupledRun:
         time = self.arrays["time"]
         middle = 0.5 * (self.powers[1:] + self.powers[:-1]) * np.diff(time)[:, None]
         work, dissipated = np.vstack((np.zeros(2), np.cumsum(middle, axis=0))).T
@@ -152,5 +152,5 @@ class _Recorder:
             lines=np.concatenate(springs) if springs else np.zeros((0, 2), int),
             parents=self.parents,
             integrator=integrator,
-            notes=scene.notes,
+            notes=notes,
         )
