@@ -58,12 +58,13 @@ def simulated(
 
 def _integrator(given) -> str | Adaptive:
     """The name of a fixed-step method, or an adaptive one."""
-    if isinstance(given, Adaptive) or given == Adaptive.name:
-        return Adaptive() if given == Adaptive.name else given
+    if isinstance(given, Adaptive):
+        return given
     if not isinstance(given, str):
         names = ", ".join(map(repr, STEPS))
         refuse("simulate: integrator", given, f"one of {names}, or kt.integrators.Adaptive(...)")
-    return choice("integrator", given, [*STEPS, Adaptive.name], "simulate of coupled deformables")
+    name = choice("integrator", given, [*STEPS, Adaptive.name], "simulate of coupled deformables")
+    return Adaptive() if name == Adaptive.name else name
 
 
 class _Loads:
