@@ -1,13 +1,16 @@
 """Work of Sphinx that is the same for many pages is done once: most of the time of a build went there.
 
 The tree of the sidebar was made anew for each page; it is the same for all pages of a folder that are not in it
-themselves, those of names and of source files. Stems of words were computed at each place of a word.
+themselves, those of names and of source files. With ``--quick`` the others share it, too: their own place in it is not
+marked. Stems of words were computed at each place of a word, and numpydoc compiled its template for each docstring.
 """
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
 
+from jinja2.sandbox import SandboxedEnvironment
+from numpydoc import docscrape_sphinx
 from sphinx.search.en import SearchEnglish
 
 
@@ -47,7 +50,7 @@ def setup(app) -> dict:
 
     def keep_tree(_, page, template, context, doctree) -> None:
         make = context.get("toctree")
-        if make is None or page in listed():
+        if make is None or page in listed() and not app.config.kinetree_quick:
             return
         place = links_from(page, listed())
 
@@ -59,6 +62,13 @@ def setup(app) -> dict:
 
         context["toctree"] = tree
 
+    environments: list[SandboxedEnvironment] = []
+
+    def environment(loader) -> SandboxedEnvironment:
+        environments.extend([] if environments else [SandboxedEnvironment(loader=loader)])
+        return environments[0]
+
+    docscrape_sphinx.SandboxedEnvironment = environment  # which keeps what it has compiled
     app.connect("html-page-context", keep_tree, priority=400)  # before the theme, which makes the tree
     app.add_search_language(English)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

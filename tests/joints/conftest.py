@@ -3,6 +3,8 @@
 Joints that depend on time are taken at one, as algorithms see them; what happens as time goes by is told by ``later``.
 """
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -18,10 +20,15 @@ TIMELESS: dict[int, tuple] = {}  # a joint at a time, and the joint that it was 
 
 def pytest_generate_tests(metafunc):
     if "joint" in metafunc.fixturenames:
-        found = [(label, now(joint)) for label, joint in examples(np.random.default_rng(SEED), time_dependent=True)]
-        chosen = [(label, joint) for label, joint in found if serves(metafunc, joint)]
+        chosen = [(label, joint) for label, joint in joints_of_now() if serves(metafunc, joint)]
         labels, joints = zip(*chosen, strict=True)
         metafunc.parametrize("joint", joints, ids=[label[:80] for label in labels])
+
+
+@functools.cache
+def joints_of_now():
+    """The joints with their labels: the same objects, which nothing changes, for all tests."""
+    return [(label, now(joint)) for label, joint in examples(np.random.default_rng(SEED), time_dependent=True)]
 
 
 def now(joint):
@@ -36,7 +43,7 @@ def now(joint):
 def serves(metafunc, joint):
     """Whether a test is about this joint: some are about implicit forms, or about frames that coincide."""
     if metafunc.module.__name__.endswith("test_battery_implicit"):
-        return has_implicit_form(joint)
+        return id(joint) in with_implicit_form()
     aligned = innermost(joint).kind not in UNALIGNED and not joint.rheonomic
     return aligned or not metafunc.function.__name__.endswith("aligns_the_frames")
 
@@ -44,6 +51,12 @@ def serves(metafunc, joint):
 def innermost(joint):
     """The joint itself, or the one that is reversed."""
     return innermost(joint.joint) if isinstance(joint, Reversed) else joint
+
+
+@functools.cache
+def with_implicit_form():
+    """The joints that can close a loop, by identity."""
+    return {id(joint) for _, joint in joints_of_now() if has_implicit_form(joint)}
 
 
 def has_implicit_form(joint):
