@@ -23,6 +23,8 @@ APART = {
     "deformables.read_mesh": "needs a package that tests may not have",
     "forces.ForceElement": "a base class",
     "forces.JointForce": "a base class",
+    "muscles.Curve": "a base class",
+    "muscles.VelocityCurve": "a base class",
     "forces.norm": "of vectors over any scalar, within laws",
     "integrators.ExplicitRungeKutta": "made by name, by simulate",
     "integrators.RungeKutta4": "made by name, by simulate",

@@ -80,8 +80,8 @@ def check_ends(element) -> None:
     ------
     ModelError
     """
-    same = isinstance(element.start, str) and element.start == element.end  # names are checked where a model is
-    if same and element.start_at == element.end_at:
+    named = isinstance(element.start, str) and isinstance(element.end, str)  # else models refuse it
+    if named and element.start == element.end and element.start_at == element.end_at:
         raise ModelError(
             f"{type(element).__name__} {element.name!r}: its line collapses: both ends are the point "
             f"{element.start_at} of frame {element.start!r}; name two frames, or two points with start_at and end_at."
