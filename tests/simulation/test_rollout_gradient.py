@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from kinetree.errors import (
     UnsupportedError,
 )
 from kinetree.scenes.parts import chain
-from kinetree.simulation import DifferentiableRollout, reverse_pass
+from kinetree.simulation import DifferentiableRollout, reverse_pass, rollout_tensors
 
 STEPS, DT = 12, 0.01
 # Of extrapolated difference quotients, relative to the largest derivative; the gradient itself is exact to rounding.
@@ -164,11 +165,17 @@ class Lagging(kt.forces.ForceElement):
         return [(u.command - x.torque) / self.time_constant]
 
 
+@functools.cache
+def lagging():
+    """A double pendulum with such a motor."""
+    model = kt.models.double_pendulum()
+    return model.with_forces(Lagging("motor", model.joint_names[0], 0.05, 2.0))
+
+
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "bdf1"])
 def test_internal_states_inputs_and_numbers(integrator):
     """Gradients with respect to x0, control, external wrenches and numbers of the model."""
-    model = kt.models.double_pendulum()
-    model = model.with_forces(Lagging("motor", model.joint_names[0], 0.05, 2.0))
+    model = lagging()
     rng = np.random.default_rng(3)
     q, v, tau = state(model)
     given = {"x0": rng.normal(size=1), "control": rng.normal(size=(STEPS, 1)), "f_ext": rng.normal(size=(STEPS, 3, 6))}
@@ -330,6 +337,34 @@ def test_check_gradient_finds_a_wrong_entry():
     check = kt.check_gradient(lambda x: np.sin(x).sum(), x, slopes)
     assert 0.9e-6 < check.error * np.abs(slopes).max() < 1.1e-6
     assert "[1]" in str(check).splitlines()[2]
+
+
+def test_functions_of_tensors_take_internal_states():
+    """On arrays, without JAX or PyTorch: the motions of `rollout`, and gradients, by the states at the start, too."""
+    model, rng = lagging(), np.random.default_rng(0)
+    bridge = rollout_tensors._Bridge(model, "semi_implicit", "projection", True, 1)
+    assert bridge.names == ("q0", "v0", "tau", "control", "x0")
+    q, v, tau = state(model)
+    arrays = bridge.arrays((np.stack([q, 0.5 * q]), v, tau), {"control": rng.normal(size=(STEPS, 1)), "x0": [0.4]})
+    path = bridge.values(DT, *arrays)
+    weights = [rng.normal(size=x.shape) for x in path]
+    found = bridge.pulled_back(DT, arrays, weights)
+
+    def at(k, x):
+        found = bridge.values(DT, *arrays[:k], x, *arrays[k + 1 :])
+        return sum((w * y).sum() for w, y in zip(weights, found, strict=True))
+
+    for k, slopes in enumerate(found):
+        x = np.asarray(arrays[k], float)
+        assert kt.check_gradient(partial(at, k), x, slopes, directions=2, step=1e-2).error < TOLERANCE
+    np.testing.assert_array_equal(bridge.arrays((q, v, tau, tau[:, :1]), {})[-1], model.initial_state())
+    for given, named, error, message in (
+        ((q, v, tau), {}, TypeError, "expected q0, v0, tau, control, x0, found 3 arrays"),
+        ((q, v, tau, tau), {}, ShapeError, r"control has shape \(12, 2\), expected \(..., T, 1\)"),
+        ((q, v, tau, tau[:, :1]), {"x0": [0.0, 1.0]}, ShapeError, r"x0 has shape \(2,\), expected \(..., 1\)"),
+    ):
+        with pytest.raises(error, match=message):
+            bridge.arrays(given, named)
 
 
 def test_tensors_of_pytorch():

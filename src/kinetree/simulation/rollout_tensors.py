@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinetree.arguments import a_method, a_model, checked, number
-from kinetree.errors import ShapeError, UnsupportedError
+from kinetree.errors import ShapeError
 from kinetree.export.wrapper import imported
 from kinetree.integrators.closure import a_closure
 from kinetree.simulation.options import A_TIME
@@ -16,17 +16,24 @@ from kinetree.simulation.rollout_gradient import DifferentiableRollout
 
 
 class _Bridge:
-    """A rollout and its pullback on NumPy arrays: q0, v0, tau and, with inputs of force elements, control."""
+    """A rollout and its pullback on NumPy arrays: q0, v0, tau, and control and x0, if the model has inputs and states.
+
+    ``over_time`` are the names of those with an axis of time, ``start`` of those of the start.
+    """
 
     def __init__(self, model, integrator, closure, checks, threads) -> None:
-        self.names = ("q0", "v0", "tau", *(("control",) if model.nu else ()))
+        self.over_time = ("tau", *(("control",) if model.nu else ()))
         options = {"integrator": integrator, "closure": closure, "checks": checks, "threads": threads}
-        self.differentiable = DifferentiableRollout(model, wrt=self.names[2:], **options)
-        if self.model.nx:
-            raise UnsupportedError(
-                f"rollout of model {model.name!r}: functions of tensors do not take internal states of force elements. "
-                "kinetree.rollout_gradient has their gradients.",
-            )
+        self.differentiable = DifferentiableRollout(model, wrt=self.over_time, **options)
+        self.start = ("q0", "v0", *(("x0",) if self.model.nx else ()))
+        self.names = ("q0", "v0", *self.over_time, *self.start[2:])
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        """The length of the last axis of each of `names`."""
+        model = self.model
+        sizes = {"q0": model.nq, "v0": model.nv, "tau": model.nv, "control": model.nu, "x0": model.nx}
+        return tuple(sizes[name] for name in self.names)
 
     @property
     def model(self):
@@ -35,26 +42,39 @@ class _Bridge:
     def arrays(self, tensors: tuple, named: dict) -> list:
         """The arrays in the order of `names`."""
         given = dict(zip(self.names, tensors, strict=False)) | named
-        if len(given) != len(tensors) + len(named) or set(given) != set(self.names):
+        known, missing = set(self.names), set(self.names) - given.keys()
+        if len(given) != len(tensors) + len(named) or not known.issuperset(given) or missing - {"x0"}:
             raise TypeError(f"rollout: expected {', '.join(self.names)}, found {len(tensors)} arrays and {[*named]}")
-        for name in self.names[2:]:
-            if getattr(given[name], "ndim", 0) < 2:
+        if missing:
+            given["x0"] = np.array(self.model.initial_state(), float)
+        for name, size in zip(self.names, self._sizes, strict=True):
+            shape = tuple(np.shape(given[name]))
+            if name in self.over_time and len(shape) < 2:
                 raise ShapeError(f"rollout: {name} needs an axis of time, (..., T, n), as a tensor.", name=name)
+            if not shape or shape[-1] != size:
+                wanted = "(..., T, {})" if name in self.over_time else "(..., {})"
+                raise ShapeError(
+                    f"rollout: {name} has shape {shape}, expected {wanted.format(size)} for model {self.model.name!r}.",
+                    name=name,
+                    found=shape,
+                )
         return [given[name] for name in self.names]
 
     def values(self, dt: float, *arrays) -> list[np.ndarray]:
-        """q and v of all instants."""
-        q0, v0, tau, *control = arrays
-        roller = self.differentiable.rollout
-        found = roller(q0, v0, tau, dt, control=control[0] if control else None, dtype=np.float64)
+        """q and v of all instants, and the internal states, if the model has some."""
+        found = self.differentiable.rollout(dt=dt, **self._named(arrays), dtype=np.float64)
         return [np.asarray(x) for x in found]
+
+    def _named(self, arrays) -> dict:
+        return {"control": None, "x0": None} | dict(zip(self.names, arrays, strict=True))
 
     def pulled_back(self, dt: float, arrays, cotangents) -> list[np.ndarray]:
         """Derivatives with respect to the arrays, in their shapes."""
-        q0, v0, tau, *control = (np.asarray(x, dtype=float) for x in arrays)
-        given = {"f_ext": None, "x0": None, "control": control[0] if control else None, "t0": None}
+        given = {"f_ext": None, "t0": None} | self._named([np.asarray(x, dtype=float) for x in arrays])
+        q0, v0, tau = (given.pop(name) for name in ("q0", "v0", "tau"))
         call = ReversePass(self.differentiable, q0, v0, tau, dt, None, given)
-        call.take_cotangents(*(np.asarray(x, dtype=float) for x in cotangents))
+        by_q, *others = (np.asarray(x, dtype=float) for x in cotangents)
+        call.take_cotangents(by_q, np.concatenate(others, axis=-1))
         found = call.gradient(call.cotangents_at_end)
         return [_summed(found[name], np.shape(x)) for name, x in zip(self.names, arrays, strict=True)]
 
@@ -90,14 +110,14 @@ def rollout_to_torch(
     -------
     callable
         ``roll(q0, v0, tau) -> (q, v)``, for models with inputs of force elements ``roll(q0, v0, tau, control)``:
-        tensors on the CPU with the shapes of `rollout`, tau and control with an axis of time.
+        tensors on the CPU with the shapes of `rollout`, tau and control with an axis of time. Models with internal
+        states take ``x0``, too, their start, as the last argument or by name, by default that of the model, and give
+        ``(q, v, x)``.
 
     Raises
     ------
     MissingDependencyError
         PyTorch is not installed.
-    UnsupportedError
-        The model has internal states.
 
     Notes
     -----
@@ -134,7 +154,7 @@ def rollout_to_torch(
             )
 
     def roll(*tensors, **named):
-        return Rolled.apply(*bridge.arrays(tensors, named))
+        return Rolled.apply(*map(torch.as_tensor, bridge.arrays(tensors, named)))
 
     return roll
 
@@ -164,14 +184,13 @@ def rollout_to_jax(
     -------
     callable
         ``roll(q0, v0, tau) -> (q, v)``, for models with inputs of force elements ``roll(q0, v0, tau, control)``, with
-        the shapes of `rollout`, tau and control with an axis of time.
+        the shapes of `rollout`, tau and control with an axis of time. Models with internal states take ``x0``, too,
+        their start, as the last argument or by name, by default that of the model, and give ``(q, v, x)``.
 
     Raises
     ------
     MissingDependencyError
         JAX is not installed.
-    UnsupportedError
-        The model has internal states.
 
     Notes
     -----
@@ -204,10 +223,11 @@ def rollout_to_jax(
 
     @jax.custom_vjp
     def rolled(*arrays):
-        q0, v0, *inputs = arrays
-        batch = jnp.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], *(x.shape[:-2] for x in inputs))
+        given = dict(zip(bridge.names, arrays, strict=True))
+        start, inputs = ([given[name] for name in names] for names in (bridge.start, bridge.over_time))
+        batch = jnp.broadcast_shapes(*(x.shape[:-1] for x in start), *(x.shape[:-2] for x in inputs))
         rows = max(x.shape[-2] for x in inputs) + 1
-        shapes = [(*batch, rows, x.shape[-1]) for x in (q0, v0)]
+        shapes = [(*batch, rows, x.shape[-1]) for x in start]
         return tuple(called(lambda *given: bridge.values(h, *given), shapes, arrays))
 
     def backward(arrays, cotangents):
