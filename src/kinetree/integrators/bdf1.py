@@ -65,7 +65,8 @@ def bdf1_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False)
     Notes
     -----
     Source: Hairer, Noersett, Wanner (1993), section III.1: ``M (v+ - v) = dt f(q+, v+)``, ``q+ = q (+) dt v+``. Two
-    corrections with new derivatives, two with the last ones, as in `implicit_midpoint_step`.
+    corrections with new derivatives, four in models with internal states, and two with the last ones, as in
+    `implicit_midpoint_step`.
 
     See Also
     --------

@@ -34,6 +34,7 @@ from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial.scalar import absolute, detach, is_zero, maximum, where
 from kinetree.state_kinematics import Kinematics
 
+FRESH, FRESH_OF_STATES = 2, 4  # corrections with new derivatives, in models without and with internal states
 LOOPED = 4  # further corrections under loops, whose rows have no slopes in the matrix
 KINKED = 8  # further corrections where slopes of passive forces are discontinuous
 UNSOLVED = 1e-3  # where the last correction is larger than this fraction of the speed, there is no solution
@@ -362,7 +363,7 @@ def solved_rates(model, q, w0, before, h, tau, f_ext=None, u=None, w_end=None):
     a, last, kinks = with_given_accelerations(model, [0.0] * model.nw), w0, has_kinks(model)
     stuck = matrix = None
     later = (KINKED if kinks else 2) + (LOOPED if has_loops(model) else 0)
-    for fresh in (True, True, *[False] * later):
+    for fresh in (*[True] * (FRESH_OF_STATES if model.nx else FRESH), *[False] * later):
         xi, Q, w = stage(model, q, x0, w0, a, x1, h)
         w, a, moved = with_internal_rates(model, Q, w, a, h, u)
         now = xi, Q, w

@@ -66,7 +66,8 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, 
     Notes
     -----
     Source: Hairer, Lubich, Wanner (2006), sections II.1 and VIII.6. Two corrections with new derivatives, two with the
-    last ones: an error e of the first becomes about e^4 h^2. With dry friction or stops eight, for which the slopes of
+    last ones: an error e of the first becomes about e^4 h^2. In models with internal states two more of the first kind.
+    With dry friction or stops eight, for which the slopes of
     these are renewed; `simulate` iterates until nothing changes.
 
     See Also
