@@ -43,7 +43,8 @@ RANGES = """
     </body>
   </worldbody>
   <tendon><spatial name="cord"><site site="hook"/><site site="hand"/></spatial></tendon>
-  <actuator><motor name="motor" joint="shoulder" gear="1.5"/><motor name="winch" tendon="cord"/></actuator>
+  <actuator><motor name="motor" joint="shoulder" gear="1.5"/><position name="winch" tendon="cord" kp="20"/>
+    <position name="servo" joint="shoulder" kp="3" kv="0.5"/></actuator>
 </mujoco>
 """
 SINGLE = (Revolute((0, 1, 0)), Revolute((1, 0, 0)), Prismatic(), Helical(pitch=0.1))
@@ -141,6 +142,29 @@ def test_joints_that_depend_on_time(seed):
     model = kt.models.random_tree(5, seed=seed, joints=[*driven, *SINGLE], floating=seed % 3 == 0)
     assert model.time_dependent
     agreement(model.replace(armature=0.1, damping=0.3, stiffness=0.2), *inputs(model, seed), t=T)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_limits_and_friction_on_moving_frames(hard):
+    """Springs, stops and friction of joints that depend on time, and the forces of rows with bounds."""
+    b = kt.ModelBuilder("held")
+    kinds = Composite((SHAKEN, Revolute((0, 1, 0)))), Prescribed(Cylindrical((0, 1, 0)), (None, SWAY)), Revolute()
+    for name, parent, joint in zip("abc", ("world", "a", "b"), kinds, strict=True):
+        inertia = {"mass": 1.2, "com": (0.1, -0.2, 0.3), "inertia": (1, 1, 1)}
+        b.add_body(name, parent, joint, placement=((0, 0, 1), (0.2, 0, 0)), **inertia)
+    q, v, tau = np.array([0.3, -0.4, 0.5]), np.zeros(3), np.array([3.0, -2.0, 1.0])
+    bounds = {"lower": [0.3 if hard else 0.35, -0.4, -9.0], "upper": [9.0, 9.0, 0.5], "limit_stiffness": 100.0}
+    model = b.build().replace(**bounds, dry_friction=0.5, stiffness=0.3)
+    if hard:
+        model = model.with_constraints(kt.constraints.HardLimits(0.4), kt.constraints.StickingFriction())
+    system = kt.maximal(model)
+    state = system.state(q, v, t=T)
+    found = system.accelerations(*state, tau, t=T)
+    alike(system.reduced_accelerations(*state, found.accelerations, t=T), kt.forward_dynamics(model, q, v, tau, T))
+    if hard:
+        _, lam = kt.forward_dynamics(model, q, v, tau, T, multipliers=True)
+        alike(found.multipliers[-model.nc :], lam)
+        assert np.abs(lam).max() > 1.0
 
 
 @pytest.mark.parametrize("options", [{}, {"baumgarte": 10.0}, {"stabilize": True}])
@@ -280,15 +304,22 @@ def test_ranges_of_actuators():
     """The sum of a motor and of a tendon's force on a joint is bounded, with its full force on other joints."""
     model = kt.load(RANGES)
     q, v, tau, f_ext = inputs(model, 0)
-    system, u = kt.maximal(model), [3.0, -20.0]
+    system = kt.maximal(model)
     state, free = system.state(q, v), model.replace(equipment=dataclasses.replace(model.equipment, force_ranges=()))
-    for u, bounded in (([0.1, -0.1], False), ([3.0, -20.0], True)):
+    for u, bounded in (([0.1, 0.4, 0.1], False), ([3.0, -2.0, 0.5], True)):
         a = kt.forward_dynamics(model, q, v, tau, f_ext=f_ext, u=u)
         assert np.allclose(a, kt.forward_dynamics(free, q, v, tau, f_ext=f_ext, u=u)) != bounded
         found = system.accelerations(*state, tau, f_ext, u=u).accelerations
         alike(system.reduced_accelerations(*state, found), a)
-    with pytest.raises(UnsupportedError, match="slopes: model 'ranges' has ranges of the forces of actuators"):
-        system.step(*state, u=u, dt=1e-3, slopes="gauss_newton")
+        motions = np.stack([system.state(q, e)[1] for e in np.eye(2)], axis=1)
+        for method in ("gauss_newton", "exact"):
+            found = [motions.T @ slope @ motions for slope in system.slopes(*state, method, u=u)]
+            unbounded = [motions.T @ slope @ motions for slope in kt.maximal(free).slopes(*state, method, u=u)]
+            matrices = kt.dynamics.stiffness_matrix, kt.dynamics.damping_matrix
+            of = [[matrix(each, q, v, u=u, method=method) for matrix in matrices] for each in (model, free)]
+            alike(found[1], of[0][1])
+            alike(found[0], of[0][0] + (unbounded[0] - of[1][0] if method == "exact" else 0.0))  # turning of forces
+            assert (np.abs(found[1] - unbounded[1]).max() > 0.1) == bounded
 
 
 def test_inertia_of_tendons():

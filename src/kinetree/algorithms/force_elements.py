@@ -439,6 +439,19 @@ def gauss_newton_slopes(model, q, v, x=None, u=None, of=None):
     return K, D
 
 
+def actuator_cut_slopes(model, q, v, x=None, u=None):
+    """What ranges of the sums of actuators' forces add to the slopes of `gauss_newton_slopes`, as `actuator_cuts`."""
+    K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
+    kin, of = Kinematics(model, q, v), [law for law in laws(model, x, u) if law.actuates]
+    free = unbounded(model, law_joint_forces(model, kin, of))
+    for law in of:
+        for J, *slopes, _ in slopes_of(law, kin):
+            for hessian, into in zip(slopes, (K, D), strict=True):
+                add_congruence(along_free(J, free), hessian, into)
+                add_congruence(J, [{n: -x for n, x in row.items()} for row in hessian], into)
+    return K, D
+
+
 def unbounded(model, tau) -> dict[int, object]:
     """By coordinates with a range of actuator forces 1, or 0 where the range bounds them, so that they are constant."""
     return {k: where((tau[k] < low) | (tau[k] > high), 0.0, 1.0) for k, low, high in model._force_ranges}

@@ -147,11 +147,11 @@ def _implicit_forces(kin: Kinematics, of, dt, added, free=()) -> list:
     return plus(total, pushed(model, kin, apart))
 
 
-def exact_slopes(model, q, v, x=None, u=None, lag=None):
+def exact_slopes(model, q, v, x=None, u=None, lag=None, of=element_forces):
     """``-df/dq`` along the manifold and ``-df/dv`` of the elements: (K, D), K not symmetric in general.
 
     With ``lag`` [s] internal states follow q and v, as an implicit step of that length has them:
-    ``dx = (1 - lag J)^-1 lag (dx'/dq dq + dx'/dv dv)``.
+    ``dx = (1 - lag J)^-1 lag (dx'/dq dq + dx'/dv dv)``. ``of`` gives the forces, by default those of all elements.
     """
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     for k, row in enumerate(state_slopes(model, q, v, *_forces_of_step(model, q, v, x, u, lag))):
@@ -176,6 +176,6 @@ def _forces_of_step(model, q, v, x, u, lag) -> tuple[Callable, list]:
         if follows:
             changes = implicit_state_changes(inner, q, v, x_in, u_in, given[-1], given[nx + nu :])
             x_in = [x_k + dx for x_k, dx in zip(x_in, changes, strict=True)]
-        return element_forces(inner, q, v, x_in, u_in)
+        return of(inner, q, v, x_in, u_in)
 
     return forces, given

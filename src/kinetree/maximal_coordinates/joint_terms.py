@@ -25,7 +25,7 @@ from kinetree.compiler.calls import public_call
 from kinetree.compiler.time_argument import time_input
 from kinetree.constraints.contract import BOX, dense
 from kinetree.maximal_coordinates import free_bodies
-from kinetree.maximal_coordinates.terms import actuator_cuts_of, coupled_terms_of, tendon_terms_of
+from kinetree.maximal_coordinates.terms import actuator_cuts_of, coupled_terms_of, cut_slopes_of, tendon_terms_of
 from kinetree.state_kinematics import Kinematics
 
 ROUNDING = 1e-12  # of positions and velocities that the poses and twists of bodies give
@@ -66,6 +66,7 @@ class JointTerms:
         self.length_inertia = np.array([each.armature for each in model.armatures])
         self._tendon_terms = tendon_terms_of(model) if model.armatures else None
         self._cuts = actuator_cuts_of(model) if model._force_ranges else None
+        self._cut_slopes: dict = {}
         self._coupled_terms = None if self.coupled is None else coupled_terms_of(self.coupled)
         self._bounded = [c for c in model.constraints if c.row_kind == BOX]
         numbered = [n for c, numbers in model.constraint_rows() if c.row_kind == BOX for n in numbers]
@@ -102,10 +103,14 @@ class JointTerms:
 
     def slopes(self, at: JointState, method: str) -> list | None:
         """Stiffness and damping of these forces, None without any."""
-        if self._sprung is None:
-            return None
-        model = self._sprung
-        return [public_call(x)(model, at.q, at.v, method=method, **time_input(x, model, at.t)) for x in _SLOPES]
+        found = []
+        if (model := self._sprung) is not None:
+            found += [[public_call(x)(model, at.q, at.v, method=method, **time_input(x, model, at.t)) for x in _SLOPES]]
+        if self.has_ranges:
+            if method not in self._cut_slopes:
+                self._cut_slopes[method] = cut_slopes_of(self.model, method)
+            found += [self._cut_slopes[method](self.model, at.q, at.v, **at.given)]
+        return [sum(parts) for parts in zip(*found, strict=True)] or None
 
     def couplings(self, at: JointState):
         """The `kinetree.maximal_coordinates.terms.CoupledTerms` of couplings and prescribed motions."""

@@ -92,7 +92,8 @@ class MaximalSystem(System):
         Returns
         -------
         q : (nq,) array
-            Joint positions [rad or m]; angles between -pi and pi, or within half a turn of the middle of two limits.
+            Joint positions [rad or m]; angles between -pi and pi, or within half a turn of the middle of two limits
+            that are less than a turn apart.
         v : (nv,) array
             Joint velocities [rad/s or m/s].
 
@@ -135,14 +136,14 @@ class MaximalSystem(System):
 
 
 def _limited_angles(model) -> tuple[np.ndarray, np.ndarray]:
-    """The positions that are angles between two limits, and the middles of these."""
+    """The positions that are angles between two limits less than a turn apart, and the middles of these."""
     found = []
     for i in model.outward():
         joint, n, k = model.joints[i].at(0.0), model.q_slice[i], model.v_slice[i]
         if joint.nq == joint.nv:
             limits = zip(model.lower[k], model.upper[k], strict=True)
             found += [(n.start + m, 0.5 * sum(pair)) for m, pair in enumerate(limits)
-                      if joint.wraps[m] and np.isfinite(pair).all()]  # fmt: skip
+                      if joint.wraps[m] and pair[1] - pair[0] < 2.0 * np.pi]  # fmt: skip
     places, middles = zip(*found, strict=True) if found else ((), ())
     return np.array(places, int), np.array(middles, float)
 

@@ -11,7 +11,7 @@ from kinetree.algorithms.gears import gears_of
 from kinetree.algorithms.tendon_inertia import refuse_tendon_inertia
 from kinetree.arguments import a_truth_value, an_instance, array, checked, choice, number, refuse, several, whole
 from kinetree.compiler.calls import public_call
-from kinetree.errors import ShapeError, UnsupportedError
+from kinetree.errors import ShapeError
 from kinetree.forces.contract import ForceElement
 from kinetree.maximal_coordinates import free_bodies
 from kinetree.maximal_coordinates.bounded_forces import forces_of_laws
@@ -297,20 +297,10 @@ class System:
             ``-df/dq`` along the twists [N m/rad, N/m], with blocks at the bodies that an element connects.
         D : (nv, nv) sparse array
             ``-df/dv`` [N m s, N s/m].
-
-        Raises
-        ------
-        UnsupportedError
-            The model has ranges of the forces of all actuators of a joint.
         """
         from scipy.sparse import csr_array
 
         choice("slopes: method", method, SLOPES)
-        if self._joints is not None and self._joints.has_ranges:
-            raise UnsupportedError(
-                f"slopes: model {self.model.name!r} has ranges of the forces of actuators on joints, which have no "
-                "slopes in maximal coordinates; take steps with slopes=None."
-            )
         if method not in self._slopes:
             self._slopes[method] = slopes_of(self._bodies, method)
         given = {name: value for name, value in (("x", x), ("u", u)) if value is not None}

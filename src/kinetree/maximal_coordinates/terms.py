@@ -19,7 +19,12 @@ from itertools import product
 from typing import NamedTuple
 
 from kinetree.algorithms.domain import GIVEN_MOTIONS
-from kinetree.algorithms.force_elements import actuator_cuts, element_forces, gauss_newton_slopes
+from kinetree.algorithms.force_elements import (
+    actuator_cut_slopes,
+    actuator_cuts,
+    element_forces,
+    gauss_newton_slopes,
+)
 from kinetree.algorithms.implicit_forces import exact_slopes, stepped_state_changes
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import Spec
@@ -195,6 +200,19 @@ def actuator_cuts_of(model):
     """The compiled function of `actuator_cuts`."""
     inputs, optional, outputs = {"q": ("nq",), "v": ("nv",)}, {"x": ("nx",), "u": ("nu",)}, {"tau": ("nv",)}
     return plain_call(Spec("actuator_cuts", actuator_cuts, inputs, optional, outputs, body_frames="laws"))
+
+
+def exact_cut_slopes(model, q, v, x=None, u=None):
+    """``-df/dq`` and ``-df/dv`` of `actuator_cuts`."""
+    return exact_slopes(model, q, v, x, u, of=actuator_cuts)
+
+
+def cut_slopes_of(model, method: str):
+    """The compiled function of the slopes of `actuator_cuts` by one of `SLOPES`."""
+    function = {"exact": exact_cut_slopes, "gauss_newton": actuator_cut_slopes}[method]
+    inputs, optional = {"q": ("nq",), "v": ("nv",)}, {"x": ("nx",), "u": ("nu",)}
+    outputs = dict.fromkeys("KD", (model.nv, model.nv))
+    return plain_call(Spec(function.__name__, function, inputs, optional, outputs, body_frames="laws"))
 
 
 def states_after_of(model):
