@@ -154,7 +154,7 @@ def exact_slopes(model, q, v, x=None, u=None, lag=None, of=element_forces):
     ``dx = (1 - lag J)^-1 lag (dx'/dq dq + dx'/dv dv)``. ``of`` gives the forces, by default those of all elements.
     """
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for k, row in enumerate(state_slopes(model, q, v, *_forces_of_step(model, q, v, x, u, lag))):
+    for k, row in enumerate(state_slopes(model, q, v, *_forces_of_step(model, q, v, x, u, lag, of))):
         for d, slope in row.items():
             (K if d < model.nv else D)[k][d % model.nv] = -slope
     return K, D
@@ -165,8 +165,8 @@ def force_changes(model, q, v, dq, dv, x=None, u=None, lag=None) -> list:
     return state_rates(model, q, v, dq, dv, *_forces_of_step(model, q, v, x, u, lag))
 
 
-def _forces_of_step(model, q, v, x, u, lag) -> tuple[Callable, list]:
-    """The joint forces of the elements in `state_slopes`, and the further arguments there."""
+def _forces_of_step(model, q, v, x, u, lag, of=element_forces) -> tuple[Callable, list]:
+    """The joint forces of the elements, or ``of`` of them, in `state_slopes`, and the further arguments there."""
     nx, nu = (0 if values is None else len(values) for values in (x, u))
     follows = bool(nx) and lag is not None
     given = [*(x or ()), *(u or ()), *((*force_state_rates(model, q, v, x, u), lag) if follows else ())]
