@@ -148,6 +148,31 @@ def test_gradients_with_a_loop(integrator):
     assert kt.check_gradient(lambda d: cost(d).value, np.zeros(3), slopes, step=1e-3).error < 1e-7
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit", "linearly_implicit"])
+def test_gradients_where_a_joint_changes_its_chart(integrator):
+    """A rope on a body whose rotation vector passes the length at which another one takes its place."""
+    b, rng, axis = kt.ModelBuilder("ball"), np.random.default_rng(0), np.array([0.6, 0.8, 0.0])
+    inertia = {"mass": 1.0, "com": (0.1, 0.0, 0.1), "inertia": (0.1, 0.12, 0.15)}
+    b.add_body("base", "world", kt.joints.SphericalExponential(), "ball", **inertia)
+    model, q0, dt = b.build(), 4.6 * axis + [0.0, 0.0, 0.05], 1e-3 if integrator == "semi_implicit" else 1e-2
+    v0, along, other = 0.3 / dt * axis / 4, rng.normal(size=3), rng.normal(size=3)
+    body = D.strand((0.3, 0, 0), (0.9, 0, 0.1), 3, mass=0.2, axial_stiffness=20.0, damping=0.05)
+    place = kt.pose(model, q0, frame="base")
+    nodes = place.p_WF + body.nodes @ place.R_WF.T
+
+    def cost(d):
+        q, masses = kt.integrate(model, q0, d[0] * along), replace(body, masses=body.masses * (1.0 + d[2]))
+        scene = D.Coupled(model, masses, D.Attachment(0, "base", at=(0.3, 0, 0)), q=q0)
+        return scene.rollout_gradient(
+            6 * dt, dt, q, v0 + d[1] * other, nodes=nodes, tau=[0.1, 0.2, 0.3], integrator=integrator,
+            terminal=lambda s: s.position(2).z ** 2 + s.velocity(1).x + s.position(3).y,
+        )  # fmt: skip
+
+    found = cost(np.zeros(3))
+    slopes = [found.q0 @ along, found.v0 @ other, found.masses @ body.masses]
+    assert kt.check_gradient(lambda d: cost(d).value, np.zeros(3), slopes, step=1e-3).error < 1e-7
+
+
 def test_a_model_without_attached_nodes():
     """The model and the rope are then two systems: the gradient by the joints is that of the model alone."""
     model, dt = arm(), 1e-3
@@ -170,6 +195,9 @@ def test_what_is_wrong_is_named():
     loop = D.Coupled(kt.models.four_bar(), rope(), q=[0.3, 0.2, 0.1])
     with pytest.raises(UnsupportedError, match="has loops or coupled joints, and the steps are 'bdf1': gradients"):
         loop.rollout_gradient(0.01, 1e-2, integrator="bdf1")
+    turning = D.Coupled(kt.models.random_tree(1, 0, joints=[kt.joints.SphericalExponential()]), rope())
+    with pytest.raises(UnsupportedError, match="has joints with several charts, and the steps are 'bdf2': gradients"):
+        turning.rollout_gradient(0.01, 1e-2, integrator="bdf2")
     alone = D.Coupled(None, rope())
     with pytest.raises(SimulationError, match="tau is given, but there is no model"):
         alone.rollout_gradient(0.01, 1e-2, tau=[1.0])

@@ -215,8 +215,9 @@ class LinearAdjoint(Adjoint):
         raise NotImplementedError
 
     def velocities(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the joints at the end of step n before loops are closed, and the changes of those of free nodes."""
-        if self.rigid is None or not self.scene.model.nc:
+        """Those of the joints at the end of step n, before loops are closed and charts change, and the changes of those
+        of free nodes."""
+        if self.rigid is None or not (self.scene.model.nc or self.rigid.changes_charts):
             return self.motion.v[n + 1], (self.u[n + 1] - self.u[n])[self.free]
         m = self.motion
         dv, du = self.stepper.increments(State(m.q[n], m.v[n], m.x[n], m.u[n]), self.load(n), self.h)

@@ -228,7 +228,7 @@ class Coupled(CoupledSystem):
         SimulationError
             The motion or the gradient is not finite.
         UnsupportedError
-            The model has joints with several charts; with BDF, loops or coupled joints.
+            With BDF, the model has loops, coupled joints, or joints with several charts.
 
         Notes
         -----

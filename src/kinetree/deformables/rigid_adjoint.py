@@ -71,7 +71,8 @@ class RigidAdjoint:
     numbers : sequence of str
         Patterns of the model's numbers that are variables.
     integrator : str
-        Equations of "linearly_implicit" steps have the slopes of passive forces; those of BDF are without loops here.
+        Equations of "linearly_implicit" steps have the slopes of passive forces; those of BDF are here without
+        loops and changes of charts.
     h : float
         The step [s].
 
@@ -82,14 +83,15 @@ class RigidAdjoint:
 
     def __init__(self, scene, numbers, integrator: str, h: float) -> None:
         model = scene.model
+        self.changes_charts = any(may_change_chart(model, i) for i in model.outward())
         for what, found in (
-            (f"has loops or coupled joints, and the steps are {integrator!r}", model.nc and "bdf" in integrator),
-            ("has joints with several charts", any(may_change_chart(model, i) for i in model.outward())),
+            ("has loops or coupled joints", model.nc),
+            ("has joints with several charts", self.changes_charts),
         ):
-            if found:
+            if found and "bdf" in integrator:
                 raise UnsupportedError(
-                    f"rollout_gradient: model {model.name!r} {what}: gradients of deformables coupled with it are not "
-                    "computed. 'linearly_implicit' steps have them of all models without several charts.",
+                    f"rollout_gradient: model {model.name!r} {what}, and the steps are {integrator!r}: gradients of "
+                    "deformables coupled with it are not computed. 'linearly_implicit' steps have them.",
                     feature="coupled",
                 )
         self.scene, self.model, self.h = scene, model, np.array(h)
