@@ -89,6 +89,8 @@ def _found(joint, X: Transform, search: Search | None) -> list:
     else:
         q = _best(joint, at, search)
     q = [detach(x) for x in q]
+    if joint.several_charts:  # samples of large extents are near the edges of their charts
+        q = joint.reparameterize(q, [0.0] * joint.nv)[0]
     for _ in range(LAST):
         q = _improved(joint, q, X)
     return q
