@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.errors import UnsupportedError
-from kinetree.joints import Composite, Cylindrical, Fixed, Free, Joint, Prismatic, Reversed, Revolute, Spherical
+from kinetree.joints import Cylindrical, Fixed, Free, Joint, Prismatic, Revolute, Spherical
 from kinetree.joints.dual import Dual
 from kinetree.spatial import GeneralRotation, Matrix3, Motion, Transform, Vector3
 
@@ -27,9 +27,7 @@ def basis(joint, X):
 
 def iterates(joint):
     """Whether the position next to a pose is found by iterations."""
-    if isinstance(joint, Reversed):
-        return iterates(joint.joint)
-    return joint.implicit.__func__ is Joint.implicit or (isinstance(joint, Composite) and joint._only_moving is None)
+    return joint.searched
 
 
 def test_T_is_orthogonal_to_S_and_complements_it(joint, q):
