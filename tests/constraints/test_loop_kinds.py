@@ -68,13 +68,14 @@ def test_rows_rates_and_biases(label):
 
 
 def test_all_kinds_are_there():
-    """Every registered kind has an implicit form; freedoms of a joint that depends on time have none in general."""
+    """Every registered kind has an implicit form; freedoms on both sides of a moving frame in one joint have none."""
     kinds = {loop.joint.kind: loop for loop in loops().values()}
     assert set(kinds) | {"moving_frame", "prescribed"} == set(JOINTS)
     assert all(map(has_form, loops().values()))
     (model, q), ends = chain(), {"predecessor": "world", "successor": chain()[0].frames[-1].name}
-    driven = kt.joints.Prescribed(kt.joints.Prismatic(), kt.joints.Sinusoid(0.1, 2.0))
-    loop = LoopJoint("loop", kt.joints.Composite((kt.joints.Revolute(), driven)), **ends)
+    driven = kt.joints.MovingFrame((kt.joints.Sinusoid(0.1, 2.0), 0.0, 0.0))
+    between = kt.joints.Composite((kt.joints.Revolute(), driven, kt.joints.Revolute((0, 1, 0))))
+    loop = LoopJoint("loop", between, **ends)
     bad = model.with_constraints(loop)
     assert bad.nc == 0 and any("loop" in name for name in bad.unsupported)
     with pytest.raises(UnsupportedError, match=r"loop joint 'loop' \(\w+ has no implicit form, '"):

@@ -20,11 +20,12 @@ from kinetree.liegroup.se3 import log_se3
 from kinetree.once import once
 from kinetree.spatial import Force, Transform, Vector3
 from kinetree.spatial.rotation import rotation_from_matrix
-from kinetree.spatial.scalar import detach, repeated, sqrt, where
+from kinetree.spatial.scalar import arctan2, detach, repeated, sincos, sqrt, where
 
 LAST = 3  # steps of Gauss and Newton at the end of each search
 THOROUGH, STEPS = 4000, 20  # positions of `least_gap`, and the steps from the best tenth of them
 SHIFT = 1e-13  # of the squares of S: its rank may drop at single positions
+WAY = 1e-12  # of the squares of coordinates, beside the square of an error
 TINY = 1e-300  # where all of S vanishes
 RANK = 1e-6  # of S, from rank to rounding
 DAMPING, LESS, MORE = 1e-2, 0.1, 10.0  # of Levenberg and Marquardt's steps, relative to the squares of each velocity
@@ -88,7 +89,7 @@ def _found(joint, X: Transform, search: Search | None) -> list:
             q = _improved(joint, q, at)
     else:
         q = _best(joint, at, search)
-    q = [detach(x) for x in q]
+    q = [arctan2(*sincos(detach(x))) if wraps else detach(x) for x, wraps in zip(q, joint.wraps, strict=True)]
     if joint.several_charts:  # samples of large extents are near the edges of their charts
         q = joint.reparameterize(q, [0.0] * joint.nv)[0]
     for _ in range(LAST):
@@ -102,9 +103,15 @@ def _best(joint, X: Transform, search: Search) -> list:
     samples = _samples(joint, many * search.samples, tuple(x for x in EXTENTS for _ in range(many)))
     ways = [_start(samples[k::many], X) for k in range(many)]
     for (_, steps), (kept, _) in pairwise((*search.stages, (1, 0))):
-        ends = [_descended(joint, q, X, steps) for q in ways]
+        ends = [_judged(joint, *_descended(joint, q, X, steps)) for q in ways]
         ways = [of_least(ends[k::kept]) for k in range(kept)]
     return ways[0]
+
+
+def _judged(joint, square, q) -> tuple:
+    """The error with a small part for the way from the neutral position, which decides where several ways arrive."""
+    way = [x - y for x, y in zip(q, joint.neutral(), strict=True)]
+    return square + WAY * _product(way, way), q
 
 
 @once(most=64)
