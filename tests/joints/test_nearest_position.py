@@ -67,6 +67,15 @@ def test_random_positions_are_found(name):
     assert misfits(joint, joint.loop_coordinates(X)[0], X).max() < NEAR
 
 
+@pytest.mark.parametrize("name", [name for name in SERIES if name != "six freedoms"])
+def test_of_several_positions_the_one_next_to_the_neutral_one_is_found(name):
+    """These joints have one position within half a turn, which comes back; others of its pose are turns away."""
+    joint = SERIES[name]
+    q = positions(joint, 200)
+    found = joint.loop_coordinates(joint.transform(q))[0]
+    np.testing.assert_allclose(np.array(found), np.array(q), rtol=0.0, atol=1e-8)
+
+
 @pytest.mark.parametrize("name", SERIES)
 def test_starts_are_as_many_as_a_joint_needs(name):
     """Joints that single steps of Gauss and Newton find take no more."""

@@ -18,8 +18,8 @@ from kinetree.tendons import JointTerm, ViaPoint
 LOOP = LoopJoint("pin", Spherical(), "lower", "world")
 CURVE = Equality("curve", "joint", "elbow", "shoulder", (0.0, 1.0, 0.5))
 SPRING = Tendon("spring", (ViaPoint("upper"), ViaPoint("lower")), stiffness=10.0, upper=3.0)
-DRIVEN = kt.joints.Prescribed(kt.joints.Prismatic(), kt.joints.Sinusoid(0.1, 2.0))
-RAIL = kt.joints.Composite((kt.joints.Revolute(), DRIVEN))  # without an implicit form
+DRIVEN = kt.joints.MovingFrame((kt.joints.Sinusoid(0.1, 2.0), 0.0, 0.0))
+RAIL = kt.joints.Composite((kt.joints.Revolute(), DRIVEN, kt.joints.Revolute((0, 1, 0))))  # without an implicit form
 CORD = Tendon("cord", (JointTerm("elbow", 2.0),))
 MOTOR = Actuator("motor", "tendon", "cord")
 SERVO = Actuator("servo", "joint", "elbow", gain="user", bias="affine", bias_parameters=(0.0, -9.0))  # of a user's law

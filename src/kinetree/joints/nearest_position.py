@@ -52,7 +52,9 @@ FAR = 2.0  # extent of the positions that a search must find
 
 
 def nearest_position(joint, X: Transform) -> list:
-    """The q whose pose ``joint.transform(q)`` is next to X, of those near one of the samples.
+    """The q whose pose ``joint.transform(q)`` is next to X, of those that are reached from samples.
+
+    Of several at the same pose it is that next to the neutral position; angles have no whole turns.
 
     Notes
     -----

@@ -100,7 +100,7 @@ class MaximalSystem(System):
         Notes
         -----
         Where joints are open the nearest positions are taken (``Joint.loop_coordinates``). Composite joints may have
-        several positions of one pose, such as those of a screw that slides; any of them is found.
+        several positions of one pose, such as those of a screw that slides; that next to the neutral one is taken.
         """
         joints = self._evaluated("reduced_state", q, v, t=t).joints
         return joints.q, joints.v
