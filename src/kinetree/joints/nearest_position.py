@@ -64,7 +64,7 @@ def nearest_position(joint, X: Transform) -> list:
     return _found(joint, X, _search(joint))
 
 
-def least_gap(joint, X: Transform) -> float:
+def least_gap(joint, X: Transform, now=None) -> float:
     """The least distance [rad, m] from a pose that is found from thousands of positions: the joint's reach, or nearly.
 
     Parameters
@@ -72,13 +72,22 @@ def least_gap(joint, X: Transform) -> float:
     joint : Joint
     X : Transform
         In floats.
+    now : Joint, optional
+        The joint at the time, if it depends on time.
     """
-    rng = np.random.default_rng(2)
-    q = np.array([random_position(joint, rng, EXTENTS[n % len(EXTENTS)]) for n in range(THOROUGH)]).T
+    now = now or joint
+    q = _positions(joint)
     with np.errstate(all="ignore"):
-        squares = _square(X.collapse(), joint.transform(list(q)).collapse())
+        squares = _square(X.collapse(), now.transform(list(q)).collapse())
         nearest = np.argsort(np.broadcast_to(squares, q.shape[1:]))[: THOROUGH // 10]
-        return float(np.sqrt(np.nanmin(_descended(joint, list(q[:, nearest]), X, STEPS)[0])))
+        return float(np.sqrt(np.nanmin(_descended(now, list(q[:, nearest]), X, STEPS)[0])))
+
+
+@once(most=16)
+def _positions(joint) -> np.ndarray:
+    """Those of `least_gap`, one in each column."""
+    rng, joint = np.random.default_rng(2), joint.at(0.0)
+    return np.array([random_position(joint, rng, EXTENTS[n % len(EXTENTS)]) for n in range(THOROUGH)]).T
 
 
 def _found(joint, X: Transform, search: Search | None) -> list:

@@ -40,7 +40,7 @@ def require_found(what: str, model, q, gaps, t=None) -> None:
         return
     kin = Kinematics(model if t is None else model.at(t), q.tolist())
     for name, loop, gap in _searched(model, gaps):
-        if gap > OPEN and least_gap(loop.joint_now(kin), relative_pose(kin, loop)) < NEARER * gap:
+        if gap > OPEN and least_gap(loop.joint, relative_pose(kin, loop), loop.joint_now(kin)) < NEARER * gap:
             _refuse(what, name, loop.joint, gap)
 
 
