@@ -17,7 +17,7 @@ from kinetree.arguments import (
 )
 from kinetree.deformables.body import Deformable, Elements
 from kinetree.deformables.material import Material
-from kinetree.deformables.springs import BENDING, SPRING
+from kinetree.deformables.springs import BENDING, springs_between
 from kinetree.deformables.tetrahedra import TETRAHEDRA
 from kinetree.deformables.tetrahedral_mesh import TetrahedralMesh
 from kinetree.errors import GeometryError, ModelError
@@ -115,9 +115,7 @@ def strand(
     if not length > 0.0:
         raise GeometryError(f"strand {name!r}: its rest length is {length:g} m, expected a positive number.")
     pairs = np.column_stack((np.arange(n), np.arange(1, n + 1)))
-    row = [axial_stiffness * n / length, length / n, damping * n / length, 0.0]
-    elements = Elements(SPRING, pairs, np.tile(row, (n, 1)))
-    found = [elements]
+    found = [springs_between(nodes, pairs, axial_stiffness * n / length, damping * n / length, length / n)]
     if bending_stiffness and n > 1:
         triples = np.column_stack([np.arange(k, n - 1 + k) for k in range(3)])
         found.append(Elements(BENDING, triples, np.tile([bending_stiffness * (n / length) ** 3, 0.0], (n - 1, 1))))
@@ -196,17 +194,15 @@ def cloth(
     edges = [(k[:-1], k[1:]), (k[:, :-1], k[:, 1:])]
     diagonals = [(k[:-1, :-1], k[1:, 1:]), (k[1:, :-1], k[:-1, 1:])]
     bends = [(k[:-2], k[2:]), (k[:, :-2], k[:, 2:])]
-    rows, pairs = [], []
-    for springs, stiffness in ((edges, stretch_stiffness), (diagonals, shear_stiffness), (bends, bend_stiffness)):
-        for a, b in springs if stiffness > 0.0 else ():
-            pair = np.column_stack((a.ravel(), b.ravel()))
-            lengths = np.linalg.norm(nodes[pair[:, 1]] - nodes[pair[:, 0]], axis=1)
-            pairs.append(pair)
-            rows.append(np.column_stack([np.broadcast_to(x, len(pair)) for x in (stiffness, lengths, damping, 0.0)]))
+    pairs, stiffness = [], []
+    for springs, k_s in ((edges, stretch_stiffness), (diagonals, shear_stiffness), (bends, bend_stiffness)):
+        for a, b in springs if k_s > 0.0 else ():
+            pairs.append(np.column_stack((a.ravel(), b.ravel())))
+            stiffness.append(np.full(a.size, k_s))
     corners = np.column_stack([x.ravel() for x in (k[:-1, :-1], k[1:, :-1], k[1:, 1:], k[:-1, 1:])])
     masses = np.bincount(corners.ravel(), minlength=k.size) * (mass / (4 * n * m))
     triangles = np.concatenate((corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]))
-    elements = Elements(SPRING, np.concatenate(pairs), np.concatenate(rows))
+    elements = springs_between(nodes, np.concatenate(pairs), np.concatenate(stiffness), damping)
     return Deformable(name, nodes, masses, (elements,), fixed, mass_damping, triangles)
 
 
@@ -388,5 +384,6 @@ def spring_network(
         for x in (value.min(), value.max()) if m else ():
             number(f"spring_network: {what}", float(x), "numbers that are not negative", least=0.0)
         columns.append(value)
-    elements = Elements(SPRING, pairs, np.column_stack([*columns, np.zeros(m)]))
+    stiffness, rest_lengths, damping = columns
+    elements = springs_between(nodes, pairs, stiffness, damping, rest_lengths)
     return Deformable(name, nodes, masses, (elements,), fixed)

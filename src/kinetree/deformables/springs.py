@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+import numpy as np
+
+from kinetree.deformables.body import Elements
 from kinetree.deformables.contract import ElementLaw
 from kinetree.forces.contract import norm
 from kinetree.spatial import Vector3
@@ -59,3 +62,27 @@ class Bending(ElementLaw):
 
 SPRING = NodeSpring()
 BENDING = Bending()
+
+
+def springs_between(nodes, pairs, stiffness, damping, rest_lengths=None) -> Elements:
+    """Springs with dampers between pairs of nodes.
+
+    Parameters
+    ----------
+    nodes : (n, 3) array
+        Positions [m].
+    pairs : (m, 2) array of int
+        Nodes of each spring.
+    stiffness, damping : float or (m,) array
+        [N/m], [N s/m]
+    rest_lengths : float or (m,) array, optional
+        [m]; default: the distances of the nodes.
+
+    Returns
+    -------
+    Elements
+    """
+    if rest_lengths is None:
+        rest_lengths = np.linalg.norm(nodes[pairs[:, 1]] - nodes[pairs[:, 0]], axis=1)
+    columns = [np.broadcast_to(x, len(pairs)) for x in (stiffness, rest_lengths, damping, 0.0)]
+    return Elements(SPRING, pairs, np.column_stack(columns))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_name, a_number_not_negative, a_positive_number, array, checked
-from kinetree.deformables.body import Deformable, Elements
-from kinetree.deformables.springs import SPRING
+from kinetree.deformables.body import Deformable
+from kinetree.deformables.springs import springs_between
 from kinetree.errors import GeometryError
 
 FLATTEST = 1e-9  # of the square of its longest edge: twice the area of a triangle that is a line but for rounding
@@ -91,10 +91,8 @@ def cloth_of_triangles(
         raise _fault(name, "manifold", f"two triangles have the nodes {sorted(corners)}; leave one of them out.")
     groups = [(edges, stretch_stiffness), (bends[: len(bends) if bend_stiffness > 0.0 else 0], bend_stiffness)]
     pairs = np.concatenate([pair for pair, _ in groups])
-    lengths = np.linalg.norm(nodes[pairs[:, 1]] - nodes[pairs[:, 0]], axis=1)
     stiffness = np.concatenate([np.full(len(pair), value) for pair, value in groups])
-    damped = np.full(len(pairs), damping)
-    elements = Elements(SPRING, pairs, np.column_stack((stiffness, lengths, damped, np.zeros(len(pairs)))))
+    elements = springs_between(nodes, pairs, stiffness, damping)
     shares = np.repeat(areas * (mass / (3.0 * areas.sum())), 3)
     masses = np.bincount(triangles.ravel(), weights=shares, minlength=len(nodes))
     return Deformable(name, nodes, masses, (elements,), fixed, mass_damping, triangles)

@@ -11,7 +11,7 @@ from kinetree.joints.reversed import Reversed
 from kinetree.joints.rheonomic import Prescribed, PrescribedAt
 from kinetree.joints.spherical import Spherical, SphericalExponential
 from kinetree.once import once
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Force, Motion, Transform
 
 MOST_FREEDOMS = 6
 
@@ -219,12 +219,7 @@ class Composite(Joint):
     def implicit(self, X):
         if self.nv == MOST_FREEDOMS:
             return [], ()
-        if (inner := self._inner) is None:
-            return Joint.implicit(self, X)
-        joint, places = inner
-        X, behind = self._at(places, X)
-        delta, T = joint.implicit(X)
-        return delta, tuple(behind @ force for force in T)
+        return self._as_inner("implicit", X)
 
     @property
     def wraps(self) -> tuple[bool, ...]:
@@ -235,12 +230,16 @@ class Composite(Joint):
         return self.nv > 0 if (inner := self._inner) is None else inner[0].searched
 
     def loop_coordinates(self, X):
+        return self._as_inner("loop_coordinates", X)
+
+    def _as_inner(self, method: str, X: Transform) -> tuple[list, tuple[Force, ...]]:
+        """The scalars and the forces that a method of the inner joint gives, or else the default of all joints."""
         if (inner := self._inner) is None:
-            return Joint.loop_coordinates(self, X)
+            return getattr(Joint, method)(self, X)
         joint, places = inner
         X, behind = self._at(places, X)
-        q, W = joint.loop_coordinates(X)
-        return q, tuple(behind @ force for force in W)
+        scalars, forces = getattr(joint, method)(X)
+        return scalars, tuple(behind @ force for force in forces)
 
     @property
     def _moving(self) -> tuple[int, int]:
