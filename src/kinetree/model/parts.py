@@ -225,13 +225,8 @@ class Frame:
         """Whether the frame is the body's own, to the last bit."""
         return not self.p_BF.any() and np.array_equal(self.R_BF, np.eye(3))
 
-    def __getstate__(self):
-        return (self.name, self.body, np.array(self.R_BF), np.array(self.p_BF))
-
-    def __setstate__(self, state) -> None:
-        for name, value in zip(("name", "body", "R_BF", "p_BF"), state, strict=True):
-            object.__setattr__(self, name, value)
-        self.__post_init__()
+    def __reduce__(self):  # early releases of Python 3.11 replace the __setstate__ of frozen dataclasses with slots
+        return Frame, (self.name, self.body, np.array(self.R_BF), np.array(self.p_BF))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -349,9 +344,8 @@ class Geometry:
         for name in ("contype", "conaffinity"):
             object.__setattr__(self, name, check_bits(what, name, getattr(self, name)))
 
-    def __setstate__(self, state) -> None:
-        for name, value in zip(self.__dataclass_fields__, state, strict=True):
-            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
+    def __reduce__(self):  # as that of Frame
+        return _unpickled, tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
     def seen_from(self, X: Transform, link: str = "") -> Geometry:
         """The same shape, given on a body A whose frame is left by X (from A to this body's coordinates).
@@ -436,3 +430,11 @@ class Report:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.entries)) or "nothing to report"
+
+
+def _unpickled(*values) -> Geometry:
+    """A shape with these values of its fields, which were checked when it was made."""
+    found = object.__new__(Geometry)
+    for name, value in zip(Geometry.__dataclass_fields__, values, strict=True):
+        object.__setattr__(found, name, read_only(value) if isinstance(value, np.ndarray) else value)
+    return found
